@@ -18,7 +18,7 @@ from aiohttp import web
 from motherlode.crawler import CrawlFolder, Job, JobError, read_visits
 from motherlode.crawler.engine.factory import check
 from motherlode.crawler.engine.pipeline import NoScorers
-from motherlode.crawler.scoring import CommandClient, EndpointClient, Pause, Scorers, command_of, make_scorers
+from motherlode.crawler.scoring import CommandClient, Pause, ScorerEndpoint, Scorers, command_of, make_scorers
 from motherlode.model import Visit
 from motherlode.policies import reward_from, target_from
 from motherlode.policies.scorers import ScorerError, ScorerLimits, parse_scorer
@@ -226,7 +226,7 @@ async def test_endpoint_on_loopback_scores_pages_although_the_crawl_may_not_go_t
         return web.json_response({"score": 0.75}) if page["url"] == "a" else web.Response(status=500)
 
     runner, url = await answering(answer)
-    client = EndpointClient(url, ScorerLimits(seconds=20))
+    client = ScorerEndpoint(url, ScorerLimits(seconds=20))
     try:
         assert await client.score(b'{"url": "a"}') == 0.75
         with pytest.raises(ScorerError, match="500"):
@@ -240,7 +240,7 @@ async def test_endpoint_on_loopback_scores_pages_although_the_crawl_may_not_go_t
 async def test_endpoint_that_is_down_gives_scorer_errors() -> None:
     runner, url = await answering(lambda page: web.Response())
     await runner.cleanup()
-    client = EndpointClient(url, QUICK)
+    client = ScorerEndpoint(url, QUICK)
     try:
         for _ in range(3):
             with pytest.raises(ScorerError):

@@ -3,7 +3,7 @@
 import pytest
 
 from motherlode.crawler import validation_summary
-from motherlode.crawler.config.sources import Source
+from motherlode.crawler.config.sources import SourceSettings
 from motherlode.crawler.validation import Finding, PageFindings
 from motherlode.crawler.validation_summary import ValidationSummary, merge_hosts, sorted_hosts
 
@@ -27,7 +27,7 @@ def page_with(number: int, *severities: str, host: str = "a.example", message: s
     return PageFindings(page=url, host=host, nodes=1, findings=findings)
 
 
-def summarize(*pages: PageFindings, sources: tuple[Source, ...] = ()) -> ValidationSummary:
+def summarize(*pages: PageFindings, sources: tuple[SourceSettings, ...] = ()) -> ValidationSummary:
     summary = ValidationSummary(sources)
     for page in pages:
         summary.add(page)
@@ -44,8 +44,8 @@ def test_hosts_are_merged_with_their_kinds() -> None:
 
 
 def test_providers_are_the_sources_and_the_other_hosts() -> None:
-    source = Source(name="Archive", seeds=("http://a.example/", "http://b.example/"))
-    unused = Source(name="Unused", seeds=("http://z.example/",))
+    source = SourceSettings(name="Archive", seeds=("http://a.example/", "http://b.example/"))
+    unused = SourceSettings(name="Unused", seeds=("http://z.example/",))
     pages = [make_page(host, "violation") for host in ("a.example", "b.example", "c.example")]
     summary = summarize(*pages, sources=(source, unused))
     assert [(found.host, found.pages) for found in summary.providers()] == [("Archive", 2), ("c.example", 1)]

@@ -17,7 +17,7 @@ from motherlode.index.page_record import CLUSTERS, GRAPH_OF_PAGE, OWN_GRAPHS, PR
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES, RDF_TYPE, XSD, literal
 from motherlode.quality.identity import Cluster, Evidence, IdentityIndex
-from motherlode.quality.thing_list import Thing, ThingList
+from motherlode.quality.thing_list import ListedThing, ThingList
 
 _ML = PREFIXES["ml"]
 _CLUSTER, _JOIN, _MEMBER, _HAS_JOIN, _SIZE, _KIND, _VALUE, _SIMILARITY = (
@@ -88,7 +88,7 @@ def _update_index(store: QuadStore, index: IdentityIndex) -> ClusterCounts:
     return counts
 
 
-def _make_mark(store: QuadStore, thing: Thing) -> bytes:
+def _make_mark(store: QuadStore, thing: ListedThing) -> bytes:
     """Return a hash of the pages of a thing and of their contents. It changes when its description may have changed."""
     mark = hashlib.blake2b(digest_size=12)
     for graph in thing.graphs:

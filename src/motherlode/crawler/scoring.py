@@ -225,7 +225,7 @@ def command_of(scorer: ScorerSpec) -> list[str]:
 # ── endpoints
 
 
-class EndpointClient:
+class ScorerEndpoint:
     """Asks an HTTP endpoint of the user."""
 
     def __init__(self, url: str, limits: ScorerLimits) -> None:
@@ -310,7 +310,7 @@ class Scorers:
 def make_client(scorer: ScorerSpec, limits: ScorerLimits) -> ScorerClient:
     """Return the client of a scorer."""
     if scorer.kind is ScorerKind.ENDPOINT:
-        return EndpointClient(scorer.name, limits)
+        return ScorerEndpoint(scorer.name, limits)
     return CommandClient(command_of(scorer), limits)
 
 

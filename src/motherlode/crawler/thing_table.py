@@ -31,7 +31,7 @@ from motherlode.quality.tables import (
     find_coordinates,
     read_profile,
 )
-from motherlode.quality.thing_list import Thing, ThingList
+from motherlode.quality.thing_list import ListedThing, ThingList
 
 _SOURCE_KINDS = {"source_syntaxes": "list", "source_fetched_at": "time", "source_pages": "integer"}
 _NAMES = frozenset({"name", "headline", "title", "legalName", "dcterms:title", "foaf:name", "rdfs:label"})
@@ -187,7 +187,7 @@ def term_of(id: str) -> str:
     return id if id.startswith("_:") else f"<{id}>"
 
 
-def describe_thing(store: QuadStore, thing: Thing) -> ThingDescription:
+def describe_thing(store: QuadStore, thing: ListedThing) -> ThingDescription:
     """Return names, types and identifiers of a thing for the comparison with others."""
     names, types = [], []
     identifiers: list[Identifier] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from motherlode.crawler.config.sources import Source
+from motherlode.crawler.config.sources import SourceSettings
 from motherlode.crawler.folder import CrawlFolder, write_atomically
 from motherlode.crawler.validation import Finding, PageFindings
 
@@ -84,7 +84,7 @@ def merge_hosts(name: str, hosts: Iterable[HostSummary]) -> HostSummary:
 class ValidationSummary:
     """Collects the findings of pages. `sources` are the providers of the job, each with its hosts."""
 
-    def __init__(self, sources: Iterable[Source] = ()) -> None:
+    def __init__(self, sources: Iterable[SourceSettings] = ()) -> None:
         self._sources = tuple(sources)
         self.hosts: dict[str, HostSummary] = {}
         self._kinds = 0
@@ -142,7 +142,7 @@ class ValidationSummary:
         """Return the kinds of findings over all hosts."""
         return merge_hosts("", self.hosts.values()).sorted_kinds()
 
-    def sources(self) -> list[tuple[Source, HostSummary]]:
+    def sources(self) -> list[tuple[SourceSettings, HostSummary]]:
         """Return the providers of the job, each with the sum over its hosts."""
         return [(source, merge_hosts(source.name, self._hosts_of(source))) for source in self._sources]
 
@@ -152,7 +152,7 @@ class ValidationSummary:
         others = [host for name, host in self.hosts.items() if name not in owned]
         return [*(found for _, found in self.sources() if found.pages), *others]
 
-    def _hosts_of(self, source: Source) -> Iterator[HostSummary]:
+    def _hosts_of(self, source: SourceSettings) -> Iterator[HostSummary]:
         return (self.hosts[name] for name in sorted(source.hosts) if name in self.hosts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def _describe_kind(kind: FindingKind) -> dict[str, Any]:
     }
 
 
-def _describe_source(source: Source, found: HostSummary) -> dict[str, Any]:
+def _describe_source(source: SourceSettings, found: HostSummary) -> dict[str, Any]:
     described = _describe_host(found)
     del described["host"]
     return {"name": source.name, "contact": source.contact, "hosts": sorted(source.hosts), **described}

@@ -34,7 +34,7 @@ from motherlode.quality.cell_values import (
     shorten,
     text_of,
 )
-from motherlode.quality.thing_list import Thing
+from motherlode.quality.thing_list import ListedThing
 from motherlode.quality.vocabulary import NAMESPACES, local_name, type_iris
 
 RDF_TYPE = f"<{RDF}type>"
@@ -158,7 +158,7 @@ class ThingTable:
             for quad in self._quads.match(predicate=RDF_TYPE, object_=f"<{iri}>"):
                 yield str(quad.subject), str(quad.graph_name)
 
-    def choose_columns(self, things: Iterable[Thing]) -> None:
+    def choose_columns(self, things: Iterable[ListedThing]) -> None:
         """Count the properties of the things, and choose the columns and their types."""
         counted: dict[str, TableColumn] = {}
         for thing in things:
@@ -173,7 +173,7 @@ class ThingTable:
         self.columns = [*first, *enough][:MAX_COLUMNS]
         self._plan = [(column, column.kind, column.parts) for column in self.columns]
 
-    def make_row(self, thing: Thing) -> dict[str, Any]:
+    def make_row(self, thing: ListedThing) -> dict[str, Any]:
         """Return the row of a thing, as a dict from the name of a column to its value."""
         cells = self._cells(thing)
         row: dict[str, Any] = dict(zip(SOURCE_COLUMNS, self._source(thing), strict=True))
@@ -183,7 +183,7 @@ class ThingTable:
         row[OTHER_VALUES] = others or None
         return row
 
-    def _source(self, thing: Thing) -> tuple[Any, ...]:
+    def _source(self, thing: ListedThing) -> tuple[Any, ...]:
         page = thing.graphs[0][1:-1].partition("#graph")[0] if thing.graphs else ""
         info = self._page_info(page)
         return (
@@ -195,7 +195,7 @@ class ThingTable:
             thing.pages,
         )
 
-    def _cells(self, thing: Thing) -> dict[str, tuple[Node, ...]]:
+    def _cells(self, thing: ListedThing) -> dict[str, tuple[Node, ...]]:
         """Return the values of a thing and of its parts, by path."""
         found: _Found = {}
         for graph in thing.graphs:

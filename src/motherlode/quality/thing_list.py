@@ -15,7 +15,7 @@ _MAX_PAGES = 1_000
 """Maximum number of pages of one thing whose statements are read."""
 
 
-class Thing(msgspec.Struct, frozen=True):
+class ListedThing(msgspec.Struct, frozen=True):
     """A thing, and where it is described."""
 
     term: str
@@ -82,10 +82,10 @@ class ThingList:
         """Return the number of rows, which is smaller than that of things if some were joined."""
         return int(self._database.execute("SELECT COUNT(DISTINCT row) FROM things").fetchone()[0])
 
-    def __iter__(self) -> Iterator[Thing]:
+    def __iter__(self) -> Iterator[ListedThing]:
         return (thing for row in self.rows() for thing in row)
 
-    def rows(self, *, offset: int = 0, limit: int = -1) -> Iterator[list[Thing]]:
+    def rows(self, *, offset: int = 0, limit: int = -1) -> Iterator[list[ListedThing]]:
         """Yield the things of each row, from the row `offset` on, at most `limit` rows if that is not negative."""
         found = self._database.execute(
             "SELECT t.row, t.thing, t.pages FROM things t "
@@ -94,7 +94,7 @@ class ThingList:
             (limit, offset),
         )
         for _, things in groupby(found, key=lambda row: row[0]):
-            yield [Thing(term, self._graphs_of(term), pages) for _, term, pages in things]
+            yield [ListedThing(term, self._graphs_of(term), pages) for _, term, pages in things]
 
     def _graphs_of(self, term: str) -> tuple[str, ...]:
         found = self._database.execute(_GRAPHS, (term, _MAX_PAGES))

@@ -19,7 +19,7 @@ from motherlode.crawler.config.host_patterns import (
     parse_endpoint,
 )
 from motherlode.crawler.config.notice_settings import NoticeSettings
-from motherlode.crawler.config.sources import Source, parse_sources
+from motherlode.crawler.config.sources import SourceSettings, parse_sources
 from motherlode.crawler.config.values import JobError as JobError
 from motherlode.crawler.config.values import has_password, parse_size, parse_time
 from motherlode.crawler.url_rules import compile_links_table
@@ -399,7 +399,7 @@ class Job:
                 raise JobError(f"the table [[sinks]], number {number}: {error}") from error
         return tuple(settings)
 
-    def source_list(self) -> tuple[Source, ...]:
+    def source_list(self) -> tuple[SourceSettings, ...]:
         """Parse the tables `[[sources]]`."""
         try:
             return parse_sources(self.sources)

@@ -11,7 +11,7 @@ from motherlode.www.urls import host_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class SourceSettings:
     """A provider whose pages are harvested."""
 
     name: str
@@ -35,9 +35,9 @@ class Source:
         return frozenset(host_of(url) for url in self.urls)
 
 
-def parse_sources(tables: Sequence[Mapping[str, Any]]) -> tuple[Source, ...]:
+def parse_sources(tables: Sequence[Mapping[str, Any]]) -> tuple[SourceSettings, ...]:
     """Return the sources of a job. ValueError names the table that is wrong."""
-    sources: list[Source] = []
+    sources: list[SourceSettings] = []
     owners: dict[str, str] = {}
     for number, table in enumerate(tables, 1):
         try:
@@ -54,8 +54,8 @@ def parse_sources(tables: Sequence[Mapping[str, Any]]) -> tuple[Source, ...]:
     return tuple(sources)
 
 
-def _parse(table: Mapping[str, Any]) -> Source:
-    known = [one.name for one in fields(Source)]
+def _parse(table: Mapping[str, Any]) -> SourceSettings:
+    known = [one.name for one in fields(SourceSettings)]
     if unknown := next((name for name in table if name not in known), ""):
         raise ValueError(f"unknown key {unknown!r}: the keys are {', '.join(known)}")
     name, contact, pages = table.get("name", ""), table.get("contact", ""), table.get("pages")
@@ -68,7 +68,7 @@ def _parse(table: Mapping[str, Any]) -> Source:
     sitemap, seeds = (_urls(table.get(key, ()), key) for key in ("sitemap", "seeds"))
     if not sitemap and not seeds:
         raise ValueError(f"{name} needs a sitemap or seeds")
-    return Source(name=name, sitemap=sitemap, seeds=seeds, contact=contact, pages=pages)
+    return SourceSettings(name=name, sitemap=sitemap, seeds=seeds, contact=contact, pages=pages)
 
 
 def _urls(value: Any, key: str) -> tuple[str, ...]:

@@ -169,16 +169,14 @@ def assemble(
     check(job)
     seeds = canonical_seeds(job.all_seeds)
     clock = Clock()
-    recorded = _recorded(job)
     storage, store, lost = _opened(job, folder)  # before the others, because they may be damaged
-    web = _open_web(job, recorded, folder, storage, clock)
+    web = _open_web(job, _recorded(job), folder, storage, clock)
     store.begin(_run_record(job))
-    policy = _learner(job, storage)
+    learner = _learner(job, storage)
     take_back(job, storage)
-    learner, refreshing = policy, RefreshFirst(policy)
+    refreshing = RefreshFirst(learner)
     is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
-    if is_refresh:
-        policy = refreshing
+    policy = refreshing if is_refresh else learner
     filters = Filters(folder.filters, job.links)
     control = ControlFile(folder)
     control.clear()

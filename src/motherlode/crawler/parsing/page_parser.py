@@ -279,13 +279,10 @@ class PageParser:
         in_head = robots_directives(document) if MEDIA[document.kind].is_html else NO_DIRECTIVES
         in_header = header_directives(page.headers.get("x-robots-tag", ""))
         directives = in_head | in_header
-        is_kept = directives.may_be_kept(page.at)
-        if not is_kept:
-            result = _omit_statements(result, _describe_directives(directives))
         preferences = _find_preferences(page, document)
-        if self._obeyed_uses and (use := preferences.reserves(self._obeyed_uses)):
-            result = _omit_statements(result, f"{use}: the page reserves this use, which obey_usage names")
-            is_kept = False
+        reason = self._why_omitted(page, directives, preferences)
+        if reason:
+            result = _omit_statements(result, reason)
         if self._described is not None and not directives.nofollow:
             _add_described(self._described, links)
         serialized = serialize_page(page.url, result)
@@ -311,8 +308,15 @@ class PageParser:
             preferences=preferences,
             content_fingerprint=content_fingerprint(result, page.url),
             is_script_application=_is_script_application(document, result),
-            text=visible_text(document, max_characters=self._max_text) if self._max_text and is_kept else "",
+            text=visible_text(document, max_characters=self._max_text) if self._max_text and not reason else "",
         )
+
+    def _why_omitted(self, page: PageBody, directives: CrawlerDirectives, preferences: UsagePreferences) -> str:
+        """Return why the statements of a page are left out, "" if they are kept."""
+        if not directives.may_be_kept(page.at):
+            return _describe_directives(directives)
+        use = preferences.reserves(self._obeyed_uses) if self._obeyed_uses else ""
+        return f"{use}: the page reserves this use, which obey_usage names" if use else ""
 
     def _collect_links(self, document: Document, result: TransformResult, *, described: AbstractSet[str]) -> list[Link]:
         return extract_links(document, result, self._link_options, self._link_rules, described)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from motherlode.crawler.config.sources import Source
+from motherlode.crawler.config.sources import SourceSettings
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, find_unread
 from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
@@ -267,7 +267,7 @@ def _find_validations(counts: Mapping[str, Any]) -> dict[str, SourceValidation]:
 
 
 def _sum_hosts(
-    source: Source, hosts: Sequence[HostRecord], failed: Counter[str], problems: Counter[str]
+    source: SourceSettings, hosts: Sequence[HostRecord], failed: Counter[str], problems: Counter[str]
 ) -> SourceFigures:
     own = [host for host in hosts if host.name in source.hosts]
     return SourceFigures(

@@ -332,12 +332,9 @@ class Motherlode(WaitRule):
 
     def plan(self, arm: str, probability: float) -> Plan:
         """Return the plan to fetch the arm's next link, of known probability, and then the best links of its page."""
-        links = self._expected_links(ArmKey.parse(arm)) if self.config.values_links else None
-        if not links:
-            return make_plan(probability, 1.0)
-        return plan_with_links(
-            probability, [(self._plan_of(to).discount(self._discount(to)), count) for to, count in links.items()]
-        )
+        links = self._expected_links(ArmKey.parse(arm)) if self.config.values_links else {}
+        steps = [(self._plan_of(to).discount(self._discount(to)), count) for to, count in links.items()]
+        return plan_with_links(probability, steps) if steps else make_plan(probability, 1.0)
 
     def _discount(self, arm: str) -> float:
         """Return the factor on the value of linked pages: 1 for targets of redirects if one of them was relevant."""
@@ -388,10 +385,9 @@ class Motherlode(WaitRule):
             if len(self._unseen_host_values) >= _MAX_CACHED:
                 self._unseen_host_values.clear()
             valid_until = self._outcomes * _UNSEEN_VALUE_LIFETIME
-            alone = make_plan(self.probability(arm), 1.0)  # arms link in circles
-            self._unseen_host_values[name] = UnseenHostValue(valid_until, alone.rate, alone)
-            known = UnseenHostValue(valid_until, *self._value_and_plan(arm, key))
-            self._unseen_host_values[name] = known
+            alone = make_plan(self.probability(arm), 1.0)
+            self._unseen_host_values[name] = UnseenHostValue(valid_until, alone.rate, alone)  # arms link in circles
+            self._unseen_host_values[name] = known = UnseenHostValue(valid_until, *self._value_and_plan(arm, key))
         return known
 
     def _value_and_plan(self, arm: str, key: ArmKey) -> tuple[float, Plan]:
