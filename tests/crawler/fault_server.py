@@ -6,7 +6,6 @@ A small crawl takes about a second, in which the usual interval would allow a si
 from motherlode.crawler.engine import checkpoint
 from tests.crawler.offspring import serve
 
-checkpoint.MIN_SECONDS = 0.05
-
 if __name__ == "__main__":
+    checkpoint.MIN_SECONDS = 0.05
     serve()

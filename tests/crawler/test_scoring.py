@@ -100,7 +100,7 @@ def test_command_that_ends_at_once_is_paused_and_the_crawl_ends_normally(tmp_pat
     made, totals = crawled(tmp_path / "out", small_web(tmp_path / "w.warc.gz"), reward="command:false")
     problems = {visit.problems[-1].message for visit in read_visits(made) if visit.failure is None}
     assert totals.fetched == 29
-    assert any("it ended with status 1" in one for one in problems)
+    assert any("it ended" in one for one in problems), "with its status, or because it reads no input"
     assert any("times in a row" in one for one in problems)
 
 
