@@ -104,7 +104,7 @@ def test_is_asset_of_asset_extensions() -> None:
             "https://github.com/vercel/next.js",
         ),
         *(
-            "https://www.npmjs.com/package/chart.js",
+            "https://packages.example/package/chart.js",
             "http://example.org/tags/node.js",
             "http://127.0.0.1:8080/Three.js",
         ),
