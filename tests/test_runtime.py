@@ -1,17 +1,19 @@
-"""Frames between processes, and garbage collection."""
+"""Frames between processes, locks of files, and garbage collection."""
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.runtime import pack_frame, read_frame, read_frame_async, write_frame
+from motherlode.runtime import is_file_locked, pack_frame, read_frame, read_frame_async, write_frame
 
 
 def stream_of(*frames: bytes) -> bytes:
@@ -94,3 +96,12 @@ kept = [[] for _ in range(100_000)]
 assert gone() is None
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_is_file_locked_only_while_a_lock_is_held(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    assert not is_file_locked(path)
+    with path.open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert is_file_locked(path)
+    assert not is_file_locked(path)

@@ -1,11 +1,13 @@
-"""Support for processes: lazy imports, garbage collection, the clock of delays, and frames on pipes between processes.
+"""Support for processes: lazy imports, garbage collection, locks, the clock of delays, and frames on pipes.
 
 A frame is a length of four bytes (unsigned, big-endian), then that many bytes. Nothing else of ours is imported here.
 """
 
 from __future__ import annotations
 
+import fcntl
 import gc
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from asyncio import StreamReader
+    from pathlib import Path
 
 STATUS_OK, STATUS_ERROR = b"+", b"-"
 """First byte of a response frame: the result follows, or the message of the error follows."""
@@ -97,6 +100,21 @@ def end_with_parent() -> None:
 
     with suppress(AttributeError):
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def is_file_locked(path: Path) -> bool:
+    """Return whether a process holds the lock (`flock`) of a file. False if the file does not exist."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 class Clock:

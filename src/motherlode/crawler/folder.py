@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from motherlode.crawler.config.values import JobError
 from motherlode.project import docs_url
+from motherlode.runtime import is_file_locked
 
 if TYPE_CHECKING:
     from motherlode.crawler.config.job import Job
@@ -171,19 +172,7 @@ class CrawlFolder:
     @property
     def is_in_use(self) -> bool:
         """Whether a process, this one or another, holds the lock."""
-        if self._lock is not None:
-            return True
-        try:
-            descriptor = os.open(self.path / "lock", os.O_RDONLY)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
+        return self._lock is not None or is_file_locked(self.path / "lock")
 
     def unlock(self) -> None:
         """Release the lock, if this object holds it."""

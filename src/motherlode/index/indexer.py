@@ -31,7 +31,7 @@ from motherlode.index.crawl_store import LocalStore
 from motherlode.index.nquads_log import LogBatch, LogPosition, UnindexedQuads
 from motherlode.index.page_record import PageRecord
 from motherlode.index.snapshot import DamagedError, is_damage, is_refused, store_advice
-from motherlode.runtime import end_with_parent, read_frame, write_frame
+from motherlode.runtime import end_with_parent, is_file_locked, read_frame, write_frame
 
 _LOCK_FILE, _WANTED_FILE = "lock", "wanted"
 _BATCH_QUADS = 100_000
@@ -147,17 +147,7 @@ def locked_log(log: Path) -> Iterator[None]:
 
 def is_locked(log: Path) -> bool:
     """Return whether a process indexes the log, or follows it in the background."""
-    try:
-        descriptor = os.open(log / _LOCK_FILE, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+    return is_file_locked(log / _LOCK_FILE)
 
 
 def wait_until_indexed(paths: IndexPaths) -> bool:

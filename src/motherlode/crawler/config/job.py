@@ -399,6 +399,10 @@ class Job:
                 raise JobError(f"the table [[sinks]], number {number}: {error}") from error
         return tuple(settings)
 
+    def source_sitemaps(self) -> frozenset[str]:
+        """Return the sitemaps of all sources."""
+        return frozenset(url for source in self.source_list() for url in source.sitemap)
+
     def source_list(self) -> tuple[SourceSettings, ...]:
         """Parse the tables `[[sources]]`."""
         try:

@@ -183,12 +183,10 @@ def assemble(
     scope = scope_rule(job.scope, seeds)
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     peers = join(storage, traps.plain_reason) if join is not None else None
-    is_stale = None if web.http is None else web.http.is_stale
     obeyed = ObeyedUsage(job.obey_usage)
-    frontier = _frontier(job, storage, policy, traps, filters, peers, is_stale, obeyed)
+    frontier = _frontier(job, storage, policy, traps, filters, peers, web.http, obeyed)
     clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
-    sitemaps = frozenset(url for source in job.source_list() for url in source.sitemap)
-    revisits = Revisits(storage, frontier, refreshing, always=sitemaps)
+    revisits = Revisits(storage, frontier, refreshing, always=job.source_sitemaps())
     if refresh is not None:
         refresh(revisits, frontier)
     describer = UrlDescriber(job.describe, job.response_headers)
@@ -408,7 +406,7 @@ def _frontier(
     traps: TrapWatch,
     filters: Filters,
     peers: Peers | None,
-    is_stale: Callable[[str], bool] | None,
+    http: HttpFetcher | None,
     obeyed: ObeyedUsage,
 ) -> Frontier:
     is_live = job.web is None  # a recorded web has no addresses, and needs neither delays nor retries
@@ -441,7 +439,7 @@ def _frontier(
         ),
         random=Random(job.seed),
         is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
-        is_stale=is_stale,
+        is_stale=None if http is None else http.is_stale,
         admit=(lambda entry: admit(entry) or obeyed.refusal(entry.url)) if job.obey_usage else admit,
         max_untried_hosts=job.max_untried_hosts,
     )
