@@ -24,8 +24,9 @@ from motherlode.serve.pages import PARTS
 from motherlode.sim.synthetic.server_process import WebServer
 from tests.serve.browser import Tab, browser
 
-PAGES = 350
-NEW_BUDGET = 370
+PAGES = 2000
+"""More than the crawl can fetch while the dashboard is watched: only the new budget ends it."""
+FETCHED = r"Fetched ([\d,]+)"
 SCREENS = [(width, scheme) for width in (360, 768, 1400) for scheme in ("light", "dark")]
 SHOWN = """
 Object.fromEntries([...document.querySelectorAll("[data-part]")].map(part => [part.dataset.part, part.innerText]))
@@ -82,7 +83,7 @@ class LiveCrawl:
 @contextmanager
 def crawling(folder: Path) -> Iterator[LiveCrawl]:
     """Crawl the demo web, slowly enough to be watched, on a terminal of its own."""
-    with WebServer(pages=1500, seed=1, port=0) as web:
+    with WebServer(pages=3000, seed=1, port=0) as web:
         hosts = {name: f"{address}:{port}" for name, (address, port) in web.hosts.items()}
         missing = [f"{seed}missing-{number}" for number in range(8) for seed in web.seeds[:3]]  # they fail one by one
         sources = tuple({"name": f"Source {seed}", "seeds": [seed]} for seed in web.seeds)
@@ -111,13 +112,29 @@ def crawling(folder: Path) -> Iterator[LiveCrawl]:
 
 def wait_until(tab: Tab, condition: Callable[[dict[str, str]], bool]) -> dict[str, str]:
     """Return the shown parts as soon as they satisfy a condition."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         shown: dict[str, str] = tab.evaluate(SHOWN)
         if condition(shown):
             return shown
         tab.evaluate("new Promise(done => setTimeout(done, 100))")
     pytest.fail(f"the dashboard does not show it: {json.dumps(shown)}")
+
+
+def wait_for_updates(tab: Tab, count: int) -> dict[str, str]:
+    """Return what is shown after the time of the crawl has changed `count` times."""
+    shown: dict[str, str] = tab.evaluate(SHOWN)
+    for _ in range(count):
+        time_shown = elapsed(shown)
+        shown = wait_until(tab, lambda now, before=time_shown: elapsed(now) != before)
+    return shown
+
+
+def elapsed(shown: dict[str, str]) -> str:
+    """Return the time of the crawl in the figures."""
+    found = re.search(r"Time (.+?) [\d.,]+ pages per", " ".join(shown["figures"].split()))
+    assert found, shown["figures"]
+    return found[1]
 
 
 def number(pattern: str, text: str) -> int:
@@ -137,18 +154,21 @@ def capture(tab: Tab, width: int, scheme: str, target: Path) -> None:
     target.write_bytes(base64.b64decode(data))
 
 
-def use_controls(tab: Tab, crawl: LiveCrawl) -> None:
-    """Pause, resume, and change the budget by the forms of the page."""
+def use_controls(tab: Tab, crawl: LiveCrawl) -> int:
+    """Pause, resume, and change the budget by the forms of the page. Return the new budget."""
     tab.load(crawl.wait_for(r"with controls: (http://127\.0\.0\.1:\d+/\?token=\S+)")[1])
     act(tab, "pause")
-    wait_until(tab, lambda shown: "paused" in shown["status"] and number(r"in flight (\d+)", shown["now"]) == 0)
-    before = wait_until(tab, lambda shown: "0.0" not in shown["now"])
-    act(tab, "budget", str(NEW_BUDGET))
-    held = wait_until(tab, lambda shown: f"of {NEW_BUDGET} pages" in shown["figures"])
-    pattern = r"Fetched ([\d,]+)"
-    assert number(pattern, held["figures"]) - number(pattern, before["figures"]) < 5, "nothing starts in a pause"
+    wait_until(tab, lambda shown: "paused" in shown["status"] and "is_paused=True" in shown["log"])
+    wait_for_updates(tab, 2)  # what is shown was saved after the crawl followed the wish
+    wait_until(tab, lambda shown: number(r"in flight (\d+)", shown["now"]) == 0)
+    fetched = number(FETCHED, wait_for_updates(tab, 2)["figures"])  # with the visits that were in flight
+    act(tab, "budget", str(fetched + 20))
+    wait_until(tab, lambda shown: f"of {fetched + 20} pages" in shown["figures"])
+    later = wait_for_updates(tab, 2)
+    assert number(FETCHED, later["figures"]) == fetched, "nothing starts in a pause"
     act(tab, "resume")
     wait_until(tab, lambda shown: "paused" not in shown["status"])
+    return fetched + 20
 
 
 def act(tab: Tab, action: str, value: str = "") -> None:
@@ -164,16 +184,16 @@ def test_dashboard_of_live_crawl_moves_and_shows_end(tmp_path: Path) -> None:
     screenshots = Path(os.environ.get("SCREENSHOTS", str(tmp_path)))
     with browser(tmp_path / "chromium") as tab, crawling(tmp_path) as crawl:
         tab.load(f"{crawl.address}/")
-        first = wait_until(tab, lambda shown: number(r"Fetched ([\d,]+)", shown["figures"]) > 0)
+        first = wait_until(tab, lambda shown: number(FETCHED, shown["figures"]) > 0)
         assert set(first) == set(PARTS)
         assert "running" in first["status"]
         for name in PARTS:
             wait_until(tab, lambda shown, name=name: name == "status" or shown[name] != first[name])
-        use_controls(tab, crawl)
+        budget = use_controls(tab, crawl)
         crawl.wait_for("the crawl has ended; the server still shows it")
         last = wait_until(tab, lambda shown: "ended, " in shown["status"])
         assert re.search(r"ended, \d\d:\d\d", last["status"])
-        assert number(r"Fetched ([\d,]+)", last["figures"]) == NEW_BUDGET
+        assert number(FETCHED, last["figures"]) == budget
         assert number(r"in flight (\d+)", last["now"]) == 0
         assert "bfs (estimate)" in tab.evaluate("document.querySelector('[data-part=harvest]').textContent")
         assert not tab.problems()
