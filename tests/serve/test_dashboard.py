@@ -163,7 +163,7 @@ def use_controls(tab: Tab, crawl: LiveCrawl) -> int:
     wait_until(tab, lambda shown: number(r"in flight (\d+)", shown["now"]) == 0)
     fetched = number(FETCHED, wait_for_updates(tab, 2)["figures"])  # with the visits that were in flight
     act(tab, "budget", str(fetched + 20))
-    wait_until(tab, lambda shown: f"of {fetched + 20} pages" in shown["figures"])
+    wait_until(tab, lambda shown: f"of {fetched + 20:,} pages" in shown["figures"])
     later = wait_for_updates(tab, 2)
     assert number(FETCHED, later["figures"]) == fetched, "nothing starts in a pause"
     act(tab, "resume")
