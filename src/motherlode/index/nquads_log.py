@@ -219,7 +219,8 @@ def log_damage(folder: Path, manifest: Sequence[ManifestEntry], *, contents: boo
     files = list_segments(folder) if folder.is_dir() else []
     if not manifest:  # gaps in the numbers; files that were indexed completely may be missing
         numbers = [number for number, _ in files]
-        first = max(1, UnindexedQuads(folder).indexed_up_to[0])
+        is_compacted = (folder / COMPACTED_FILE).exists()  # then the first number is above 1
+        first = min(numbers, default=1) if is_compacted else max(1, UnindexedQuads(folder).indexed_up_to[0])
         missing = sorted(set(range(first, max(numbers, default=0))) - set(numbers))
         found += [f"the segment {folder / segment_name(number)} is missing" for number in missing]
     if contents:
@@ -360,8 +361,11 @@ def _parse_batch(text: bytes, position: LogPosition) -> LogBatch:
 
 
 def _provenance_end(text: bytes, name: bytes, end: int) -> int:
-    """Return where the provenance of a page ends. `end` is the end of its first line."""
-    while text.startswith(name, end):
+    """Return where the provenance of a page ends. `end` is the end of its first line.
+
+    The next record may be of the same URL and have no statements, so it ends at the next first line, too.
+    """
+    while text.startswith(name, end) and not _FIRST_LINE.match(text, end + len(name)):
         line_end = text.find(b"\n", end) + 1
         if not text.endswith(_PROVENANCE_END, end, line_end):
             break
