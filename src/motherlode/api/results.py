@@ -14,12 +14,12 @@ import pyoxigraph as ox
 
 from motherlode.api.rows import Rows, Value, to_value
 from motherlode.crawler.config.values import JobError
+from motherlode.crawler.crawl_table import open_table
 from motherlode.crawler.explain.explanation import UrlExplanation, explain_url
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import update_index
 from motherlode.crawler.stats.page_list import PageRow, read_pages
 from motherlode.crawler.stats.reader import read_stats
-from motherlode.crawler.thing_table import open_table
 from motherlode.frontier import STORAGE_ERRORS
 from motherlode.index.export.streams import export_jsonld, export_nquads, export_trig, export_warc, open_output
 from motherlode.index.export.void import export_void

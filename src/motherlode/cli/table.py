@@ -8,7 +8,7 @@ from motherlode.cli.index import update_index
 from motherlode.cli.options import OUTPUT, CrawlDir, argument, flag, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop
 from motherlode.crawler import JobError
-from motherlode.crawler.thing_table import TableError, open_table
+from motherlode.crawler.crawl_table import TableError, open_table
 from motherlode.index.snapshot import DamagedError
 from motherlode.runtime import MissingExtraError
 

@@ -20,7 +20,7 @@ from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
 from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
 from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget, ControlFile
-from motherlode.crawler.engine.memory_ceiling import check_ceiling, count_workers, make_ceiling, take_back
+from motherlode.crawler.engine.memory_limit import check_ceiling, count_workers, make_ceiling, take_back
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
 from motherlode.crawler.engine.recovery import check_model, open_log, open_storage, read_model
