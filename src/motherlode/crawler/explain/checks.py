@@ -6,10 +6,9 @@ from math import inf
 
 import msgspec
 
-from motherlode.crawler.config.host_patterns import compile_own_hosts
+from motherlode.crawler.config.host_patterns import canonical_seeds, compile_own_hosts
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.config.values import format_moment
-from motherlode.crawler.engine.factory import canonical_seeds
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import AddressGuard, RobotsRules
