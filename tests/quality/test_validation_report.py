@@ -6,7 +6,7 @@ from motherlode.model.terms import RDF_TYPE
 from motherlode.quality.page_graph import PageGraph
 from motherlode.quality.property_paths import compile_path, sh
 from motherlode.quality.validation_report import build_report
-from tests.quality.shacl_data import graph_of, validator_of
+from tests.quality.shacl_data import graph_of, results_of, validator_of
 
 TRUE, FALSE = (f'"{value}"^^<http://www.w3.org/2001/XMLSchema#boolean>' for value in ("true", "false"))
 
@@ -46,10 +46,10 @@ def test_build_report_copies_messages_of_the_shape_with_their_languages() -> Non
 def test_build_report_copies_complex_paths_with_blank_nodes_of_each_result() -> None:
     path = "( :p [ sh:alternativePath ( :q [ sh:inversePath :r ] ) ] )"
     shapes = f"<urn:s> sh:targetNode <urn:a>, <urn:b> ; sh:property [ sh:path {path} ; sh:minCount 1 ] ."
-    report = report_of(shapes, "")
+    report, [first, _] = report_of(shapes, ""), results_of(shapes, "")
     nodes = [report.objects(result, sh("resultPath"))[0] for result in report.objects("_:report", sh("result"))]
     assert len(set(nodes)) == 2
-    assert {compile_path(report, node).text for node in nodes} == {"schema:p/(schema:q|^schema:r)"}
+    assert {compile_path(report, node).text for node in nodes} == {first.path}
 
 
 def test_build_report_names_the_property_that_a_closed_shape_refuses() -> None:

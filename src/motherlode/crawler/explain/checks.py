@@ -134,9 +134,9 @@ def _describe_rule(rules: RobotsRules, url: str, read_at: float) -> str:
 
 
 def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:
-    """Return whether a robots.txt was known and not expired.
+    """Return whether the robots.txt for the scheme of a URL was known and not expired at a time.
 
-    If that of http was, the unreadable one is that of https, and the reverse.
+    If so, a robots.txt that the host record calls unreadable is the one for the other scheme.
     """
     return robots is not None and now - read_at < RULES_LAST
 
