@@ -341,7 +341,7 @@ class Motherlode(WaitRule):
         min_rate = probability - _SAME_VALUE
         own, pages, family, family_pages, share = self.posterior.link_sums(key)
         better = []
-        for to in own | family:  # some thousand links per page of the crawl: this loop is most of the time of `learn`
+        for to in own | family:  # several hundred for each page of a crawl, so this loop calls little
             plan = known.get(to)
             rate, reward, requests = self._plan_of(to) if plan is None else plan
             if rate > min_rate:
