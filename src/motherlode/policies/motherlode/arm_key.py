@@ -132,7 +132,7 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
     def is_hub(self) -> bool:
         return bool(self.hub_id)
 
-    @property
+    @cached_property
     def is_redirect_target(self) -> bool:
         return self.source.startswith(LinkSource.REDIRECT.value)
 
