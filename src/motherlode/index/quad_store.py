@@ -16,7 +16,7 @@ from contextlib import closing, suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar, cast
 
 import pyoxigraph as ox
 
@@ -316,7 +316,7 @@ class QuadStore:
         """Copy a derived graph to a file beside the store, because a store that is built from a log lacks it."""
         path = graph_copy_path(self._path, graph)
         new = path.with_name(f"{path.name}.new")
-        with gzip.open(new, "wb", compresslevel=1) as file:
+        with cast(IO[bytes], gzip.open(new, "wb", compresslevel=1)) as file:
             ox.serialize(self.match(graph=f"<{graph}>"), file, ox.RdfFormat.N_QUADS)
         sync_path(new)
         new.replace(path)
@@ -326,7 +326,7 @@ class QuadStore:
         for graph in DERIVED_GRAPHS:
             path = graph_copy_path(other or self._path, graph)
             if _is_intact(path):
-                with gzip.open(path, "rb") as file:
+                with cast(IO[bytes], gzip.open(path, "rb")) as file:
                     self.update_graph(graph, added=ox.parse(file, ox.RdfFormat.N_QUADS, lenient=True))
 
     def extend(self, quads: Iterable[ox.Quad]) -> None:
