@@ -177,7 +177,7 @@ class _Killed(BaseException):
 
 
 class _KillingOs:
-    """The module `os` until a step of the log is reached. Of the data of that step, half is written."""
+    """The module `os` until a step of the log is reached. That step writes only half of its data."""
 
     _STEPS = frozenset({"open", "write", "fsync", "close", "rename"})
 
@@ -229,7 +229,7 @@ def test_kill_at_every_step_of_the_log_keeps_acknowledged_pages(
 def _is_killed(
     folder: Path, pages: list[PageRecord], acknowledged: list[str], manifest: list[segment_files.ManifestEntry]
 ) -> bool:
-    """Write a log until the kill. What was acknowledged and committed by then is in the lists."""
+    """Write a log until the kill. The lists get what was acknowledged and committed by then."""
     try:
         log = NQuadsLog(folder)
         for page in pages:

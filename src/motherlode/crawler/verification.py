@@ -437,7 +437,7 @@ def _repair_pages(folder: CrawlFolder, findings: list[FolderProblem]) -> None:
 
 
 _VIEWS = frozenset({Part.STORE, Part.PAGES, Part.GRAPHS})
-"""What is built from the log."""
+"""Parts of a crawl that can be built again from the log."""
 
 
 def _note_repair(findings: list[FolderProblem], parts: Collection[Part], text: str) -> None:
