@@ -60,6 +60,15 @@ def test_store_from_log_equals_store_written_directly(tmp_path: Path) -> None:
     assert _all(_from_log(tmp_path / "log", QuadStore(tmp_path / "later"))) == _all(at_once)
 
 
+def test_records_of_one_url_in_a_row_are_read_as_they_were_written(tmp_path: Path) -> None:
+    failed = PageRecord(url=B, fetched_at=1.0, status=None, state="failed", reason="timeout")
+    silent = PageRecord(url=B, fetched_at=2.0, status=200)
+    logged(tmp_path, [failed, silent, failed])
+    pages = [page for portion in UnindexedQuads(tmp_path).batches() for page in portion.pages]
+    assert [(page.state, page.fetched_at) for page in pages] == [("known", 1.0), ("", 2.0), ("known", 1.0)]
+    assert [b"timeout" in page.provenance for page in pages] == [True, False, True]
+
+
 def test_batches_restore_time_and_quad_count_of_pages(tmp_path: Path) -> None:
     logged(tmp_path, some_pages())
     pages = [page for portion in UnindexedQuads(tmp_path).batches() for page in portion.pages]
