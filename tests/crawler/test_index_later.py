@@ -272,6 +272,17 @@ def test_store_at_a_time_before_the_reach_of_a_compacted_log_is_an_error(tmp_pat
     folder.unlock()
 
 
+def test_compact_of_shards_compacts_each_log(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=(A,), shards=2))
+    parts = [crawl_with_versions(folder.path / "shards" / f"{number:04d}") for number in range(2)]
+    counts = compact(folder)
+    assert (counts.versions, counts.dropped) == (20, 12)
+    assert [len(list_segments(part.quads)) for part in parts] == [1, 1]
+    for part in (folder, *parts):
+        part.unlock()
+
+
 def test_compact_without_log_is_an_error(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "crawl")
     folder.create(Job(seeds=(A,)))
