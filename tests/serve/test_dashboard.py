@@ -27,8 +27,8 @@ from tests.serve.browser import Tab, browser
 PAGES = 2000
 """More than the crawl can fetch while the dashboard is watched: only the new budget ends it."""
 DELAY = 2.0
-"""Seconds between two requests to one of the 48 hosts. The crawl fetches at most 24 pages per second, so it would last 80
-seconds on any machine. The types, which change last, are counted every 20 seconds."""
+"""Seconds between two requests to one of the 48 hosts. The crawl fetches at most 24 pages per second, so it would last
+80 seconds on any machine. The types, which change last, are counted every 20 seconds."""
 FETCHED = r"Fetched ([\d,]+)"
 SCREENS = [(width, scheme) for width in (360, 768, 1400) for scheme in ("light", "dark")]
 SHOWN = """
