@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count, islice
+from math import inf
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from motherlode.cluster.coordinator import AddressGrantTable, Coordinator
+from motherlode.cluster.coordinator import AddressGrantTable, BudgetGrants, Coordinator
 from motherlode.cluster.outbox import Outbox
 from motherlode.cluster.shard import Shard, ShardSpec
-from motherlode.cluster.shard_messages import Orders, ShardReport
+from motherlode.cluster.shard_messages import IdleMark, Orders, ShardReport, TerminationDetector
 from motherlode.crawler import Job
-from motherlode.frontier import AddressGrant
-from tests.cluster.shard_simulation import Cluster, World, simulate
+from motherlode.frontier import AddressGrant, Frontier
+from tests.cluster.shard_simulation import Cluster, simulate
+from tests.cluster.simulated_world import World
 from tests.cluster.test_coordinator_grants import ADDRESS, make_host_queue
 
 SEEDS = 20
@@ -101,6 +103,35 @@ def test_simulation_report_of_an_earlier_incarnation_that_counts_is_found(monkey
 
     monkeypatch.setattr(Coordinator, "report", report)
     assert find_violation(lambda world: world.crashes > 0.0 and world.slow > 0.0)
+
+
+def test_simulation_budget_granted_before_all_shards_have_reported_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = BudgetGrants.__init__
+
+    def wait_for_none(self: BudgetGrants, budget: int | None, *, shards: int) -> None:
+        real(self, budget, shards=shards)
+        self._limits = dict.fromkeys(range(shards), 0)
+
+    monkeypatch.setattr(BudgetGrants, "__init__", wait_for_none)
+    found = find_violation(lambda world: world.budget is not None and world.killed_after < inf)
+    assert "with a budget of" in found
+
+
+def test_simulation_confirmation_from_before_the_first_round_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = TerminationDetector.record_report
+
+    def record_report(self: TerminationDetector, shard: int, mark: IdleMark | None, *, known_round: int) -> bool:
+        return real(self, shard, mark, known_round=self.round)
+
+    monkeypatch.setattr(TerminationDetector, "record_report", record_report)
+    found = find_violation(lambda world: world.is_chain and world.slow_reports > 0.0 and world.crashes == 0.0)
+    assert "never fetched" in found
+
+
+def test_simulation_saved_times_that_are_not_checked_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Frontier, "check_clock", lambda self, now: "")
+    found = find_violation(lambda world: world.are_times_unsaved and world.killed_after < inf)
+    assert "did not end" in found
 
 
 def test_shard_with_grant_and_recall_in_one_response_gives_the_address_back() -> None:
