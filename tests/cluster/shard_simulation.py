@@ -81,7 +81,7 @@ class SimulatedEngine:
 
     def __init__(self, world: World, number: int, storage: MemoryStorage, outbox: Outbox) -> None:
         self._world, self.number, self._storage, self._outbox = world, number, storage, outbox
-        self._offset = world.random.uniform(1e6, 2e6)
+        self._offset = world.random.uniform(*world.clock_offsets)
         self._drift = 1.0 + world.random.uniform(-_MAX_DRIFT, _MAX_DRIFT)
         saved = storage.note("totals")
         self.totals = msgspec.msgpack.decode(saved, type=Counters) if saved else Counters()
@@ -203,6 +203,7 @@ class Cluster:
             self.running = {}
             self._resumes += 1
             if self.world.are_times_unsaved:
+                self.world.clock_offsets = (1e5, 1e6)
                 for disk in self.disks.values():
                     forget_commit_time(disk)
             self.world.last_crash, self.world.stopped_at = asyncio.get_running_loop().time(), None

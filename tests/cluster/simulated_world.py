@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import selectors
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import inf
 from random import Random
 from typing import Any
@@ -61,7 +62,7 @@ class World:
     slow_reports: float = 0.0
     """Probability that a report or its response takes up to `_MAX_REPORT_SECONDS`."""
     is_chain: bool = False
-    """Whether each page links to one other page only, so that all shards but one are idle."""
+    """Whether each page links only to the next one of its host or to the next host, so that one shard has work."""
     budget: int | None = None
     """Page budget of the crawl."""
     killed_after: float = inf
@@ -69,7 +70,9 @@ class World:
     late_starts: list[float] = field(default_factory=list)
     """Seconds after which each shard starts when the crawl is resumed."""
     are_times_unsaved: bool = False
-    """Whether the folders of the killed crawl do not contain the time of the last commit."""
+    """Whether the folders of the killed crawl do not contain the time of the last commit, and clocks were set back."""
+    clock_offsets: tuple[float, float] = (1e6, 2e6)
+    """Range of the clocks of shards at the time 0."""
     last_crash: float = -1.0
     stopped_at: float | None = None
 
@@ -90,10 +93,9 @@ class World:
         world.budget = random.choice([None, None, None, len(urls) // 2 + 1])
         world.late_starts = [random.choice([0.0, 0.0, random.uniform(0.0, 20.0)]) for _ in range(world.shards)]
         world.are_times_unsaved = random.random() < 0.5
-        world.slow_reports, world.is_chain = random.choice([0.0, 0.0, 0.3]), random.random() < 0.2
+        world.slow_reports, world.is_chain = random.choice([0.0, 0.0, 0.4]), random.random() < 0.2
         if world.is_chain:
-            order = [urls[0], *random.sample(urls[1:], len(urls) - 1)]
-            world.links = {url: [next_url] for url, next_url in zip(order, [*order[1:], order[0]], strict=True)}
+            world.links = {url: [next_url] for url, next_url in pairwise([*urls, urls[0]])}
         return world
 
     @property
