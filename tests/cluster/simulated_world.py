@@ -81,7 +81,8 @@ class World:
         random = Random(seed)
         world = cls(random, shards=random.randint(2, 4))
         hosts = [f"h{number}.example" for number in range(random.randint(3, 8))]
-        world.addresses = {host: f"10.0.0.{random.randint(1, 3)}" for host in hosts}
+        addresses = random.choice([3, 3, 99])
+        world.addresses = {host: f"10.0.0.{random.randint(1, addresses)}" for host in hosts}
         urls = [f"http://{host}/{page}" for host in hosts for page in range(random.randint(1, 5))]
         world.links = {url: random.sample(urls, min(len(urls), random.randint(1, 5))) for url in urls}
         world.loss, world.duplication = random.choice([0.0, 0.1, 0.4]), random.choice([0.0, 0.2])
