@@ -45,7 +45,7 @@ def test_a_full_disk_is_known_by_its_number_or_its_words(error: Exception, *, fu
     assert is_full_disk(error) is full
 
 
-@pytest.mark.parametrize("size", [0, 2 * PAGESIZE])
+@pytest.mark.parametrize("size", [0, PAGESIZE, 2 * PAGESIZE])
 def test_frontier_that_was_never_committed_is_created_again(tmp_path: Path, size: int) -> None:
     folder = CrawlFolder(tmp_path)
     folder.frontier.mkdir()

@@ -97,13 +97,13 @@ def open_storage(folder: CrawlFolder) -> LmdbStorage:
 
 
 def _remove_uncommitted(folder: CrawlFolder) -> None:
-    """Remove a frontier without any commit, which a power loss left: its file is empty, or has only LMDB's two heads.
+    """Remove a frontier without any commit, which a power loss or a full disk left: not more than LMDB's two heads.
 
     If there are quads, the file is damaged instead, and stays.
     """
     file = folder.frontier / "data.mdb"
     has_quads = folder.quads.exists() or folder.store.exists()
-    if not has_quads and file.exists() and file.stat().st_size in (0, 2 * PAGESIZE):
+    if not has_quads and file.exists() and file.stat().st_size <= 2 * PAGESIZE:
         file.unlink()
 
 
