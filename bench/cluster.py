@@ -284,6 +284,7 @@ def main() -> None:
     parser.add_argument("--remote-parsers-only", action="store_true", help="print only the table of remote parsers")
     options = parser.parse_args()
     best: dict[str, dict[str, Any]] = {}
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as name:
         homes = recorded(Path(name) / "web.warc.gz", options.pages)
         job = Job(
@@ -309,7 +310,7 @@ def main() -> None:
             real = measure(SETUPS[1], real_job(job), Path(name) / "real") if CORPUS.exists() else best[SETUPS[1].name]
             lost = losses(job, Path(name) / "lost")
             costs = calls()
-    print_and_record(best, real, lost, costs, merges(), remote)
+    print_and_record(best, real, lost, costs, merges(), remote, load)
 
 
 def print_and_record(
@@ -319,13 +320,13 @@ def print_and_record(
     costs: Sequence[tuple[int, float, float, float]],
     deltas: Sequence[tuple[str, float, float, float]],
     remote: list[Measured],
+    load: float,
 ) -> None:
     rates = {name: found["rate"] for name, found in best.items()}
     cpu = {name: 1000 * found["cpu"] for name, found in best.items()}
     one, two, both, shared = (rates[setup.name] for setup in SETUPS)
     by_cpu = 2 * cpu[SETUPS[0].name] / cpu[SETUPS[1].name]
     fetched, traffic = real["fetched"], real["traffic"]
-    load = os.getloadavg()[0]
     crawls = table(
         ("crawl", "pages", "pages/s", "CPU ms per page", "merge of the folders, s"),
         [
@@ -345,7 +346,7 @@ def print_and_record(
         ("one of two shards is killed", "pages fetched again"),
         [(one.name, f"{one.again:,}") for one in lost],
     )
-    doubt = f"\n{BUSY}\n" if load > 2.5 or two > 2 * one else ""
+    doubt = f"\n{BUSY}\n" if load > 1 or two > 2 * one else ""
     text = f"""## Shards on Ray (`bench/cluster.py`)
 
 {(__doc__ or "").partition("-only]")[2].strip()}
@@ -355,7 +356,7 @@ def print_and_record(
 - two shards with a core each against one: **{two / one:.2f} times** the pages per second (at least {WANTED}); by CPU
   per page {by_cpu:.2f} times, which is what idle cores would give
 - two shards against one, both with two cores: {shared / both:.2f} times
-- load of the machine at the end of the run: {load:.1f} (2 cores)
+- load of the machine before the run: {load:.1f} (2 cores)
 {doubt}- between two shards, per page: {traffic.batches / fetched:.4f} messages, {traffic.links / fetched:.2f} links, \
 {traffic.bytes / fetched:.0f} bytes; {traffic.suppressed / fetched:.2f} links had been sent recently and were skipped
 

@@ -2,8 +2,8 @@
 
     python bench/month.py [--webs N] [--per-day N]
 
-Ten synthetic webs change at known rates for thirty days of virtual time (`motherlode.sim.changing_web`). Both schedules
-use the same frontier, policy and budget per day; they differ only in the value by which pages are revisited.
+Ten synthetic webs change at known rates for thirty days of virtual time (`motherlode.sim.refresh_simulation`). Both
+schedules use the same frontier, policy and budget per day; they differ only in the value by which pages are revisited.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from motherlode.crawler.recrawl.revisits import PageMemory
 from motherlode.policies import DEFAULT_POLICY, policy_from
-from motherlode.sim.changing_web import ChangingWeb, Month, MonthResult, uniform_value
+from motherlode.sim.refresh_simulation import ChangingWeb, Month, MonthResult, uniform_value
 
 DAYS = 30
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from motherlode.crawler.crawl_table import open_table
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.thing_table import open_table
 from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.quality.tables import OTHER_VALUES, SOURCE_COLUMNS, column_name

@@ -11,7 +11,7 @@ import pytest
 from motherlode.cli.stats import describe_memory
 from motherlode.crawler import CrawlFolder, read_stats, read_visits
 from motherlode.crawler.config.job_file import job_to_toml
-from motherlode.crawler.engine.memory_ceiling import min_ceiling
+from motherlode.crawler.engine.memory_limit import min_ceiling
 from motherlode.crawler.verification import verify
 from tests.crawler.endless_web import EndlessWeb
 

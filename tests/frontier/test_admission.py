@@ -9,7 +9,7 @@ import pytest
 
 from motherlode.frontier import End, Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage, Politeness
 from motherlode.frontier.admission import MAX_WITHHELD_HOSTS, TOO_MANY_HOSTS
-from motherlode.frontier.untried_hosts import domain_refusal
+from motherlode.frontier.domain_limit import domain_refusal
 from motherlode.model import Link, LinkSource, RequestKind
 
 from .fakes import BestOf, FakeRules, offer, page_outcome, redirect

@@ -14,12 +14,12 @@ import pyoxigraph as ox
 
 from motherlode.api.rows import Rows, Value, to_value
 from motherlode.crawler.config.values import JobError
+from motherlode.crawler.crawl_table import open_table
 from motherlode.crawler.explain.explanation import UrlExplanation, explain_url
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import update_index
 from motherlode.crawler.stats.page_list import PageRow, read_pages
 from motherlode.crawler.stats.reader import read_stats
-from motherlode.crawler.thing_table import open_table
 from motherlode.frontier import STORAGE_ERRORS
 from motherlode.index.export.streams import export_jsonld, export_nquads, export_trig, export_warc, open_output
 from motherlode.index.export.void import export_void
@@ -172,8 +172,8 @@ class CrawlResult:
     def export(self, output: str | PathLike[str], *, format: ExportFormat | None = None) -> int:
         """Write the data of the crawl to a file or folder, and return the number of quads or records.
 
-        The end of the name tells the format: .nq, .trig, .jsonld, .warc or .ttl (a VoID description), each also with
-        .gz; any other name is a folder of Parquet tables, which need the extra `parquet`.
+        The suffix of the name determines the format: .nq, .trig, .jsonld, .warc or .ttl (a VoID description), each also
+        with .gz; any other name is a folder of Parquet tables, which need the extra `parquet`.
         """
         path = Path(output)
         form = format or _FORMATS.get(path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix, "parquet")

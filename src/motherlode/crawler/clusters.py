@@ -11,13 +11,13 @@ from collections.abc import Iterator
 import msgspec
 import pyoxigraph as ox
 
+from motherlode.crawler.crawl_table import describe_thing, term_of
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.thing_table import describe_thing, term_of
 from motherlode.index.page_record import CLUSTERS, GRAPH_OF_PAGE, OWN_GRAPHS, PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES, RDF_TYPE, XSD, literal
 from motherlode.quality.identity import Cluster, Evidence, IdentityIndex
-from motherlode.quality.thing_list import ListedThing, ThingList
+from motherlode.quality.things import ListedThing, ThingList
 
 _ML = PREFIXES["ml"]
 _CLUSTER, _JOIN, _MEMBER, _HAS_JOIN, _SIZE, _KIND, _VALUE, _SIMILARITY = (
@@ -57,6 +57,7 @@ def update_clusters(folder: CrawlFolder) -> ClusterCounts:
             _write_clusters(store, index, counts)
             index.save()
             store.flush()
+            store.save_graph(CLUSTERS)
         finally:
             index.close()
             store.close()

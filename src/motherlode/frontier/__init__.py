@@ -35,6 +35,7 @@ Nothing here reads a clock or opens a socket: `now` is an argument, so a simulat
 """
 
 from motherlode.frontier.admission import Withheld
+from motherlode.frontier.domain_limit import domain_refusal
 from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.leases import End
 from motherlode.frontier.records import (
@@ -52,7 +53,6 @@ from motherlode.frontier.records import (
 from motherlode.frontier.storage import FrontierStorage, LmdbStorage, MemoryStorage
 from motherlode.frontier.storage.integrity import damage
 from motherlode.frontier.storage.tables import STORAGE_ERRORS, SavedStateError
-from motherlode.frontier.untried_hosts import domain_refusal
 
 __all__ = [
     "MAX_REDIRECTS",

@@ -41,7 +41,7 @@ from motherlode.frontier.records import (
     UrlState,
     revisit_arm,
 )
-from motherlode.frontier.shedding import Shedder
+from motherlode.frontier.shedder import Shedder
 from motherlode.frontier.storage import FrontierStorage
 from motherlode.model import Failure, FailureKind, Link, Outcome, Policy, Rating, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS

@@ -1,4 +1,4 @@
-"""The host queue: tracks when hosts and IP addresses are ready, and tells the policy which arms it may pick.
+"""The host queue: tracks when hosts and IP addresses are ready, and reports to the policy which arms it may pick.
 
 Hosts with the same IP address share its delay. If several shards use the same IP addresses, only the shard that has the
 *grant* of an IP address sends requests to it.
@@ -60,7 +60,7 @@ class HostQueue:
         self.hosts: dict[str, Host] = {}
         """Hosts that this run or an earlier one contacted. Unseen hosts with waiting URLs are in `unseen_hosts`."""
         self.find_stored: Callable[[str], HostRecord | None] = lambda name: None
-        """Returns the stored record of a host that is no longer in `hosts` (`shedding`); None if there is none."""
+        """Returns the stored record of a host that is no longer in `hosts` (`shedder`); None if there is none."""
         self.stored_hosts = 0  # number of hosts that were removed from `hosts` to save memory
         self.unseen_hosts = SnoozedHosts()
         self.changed: set[str] = set()

@@ -34,7 +34,7 @@ from motherlode.quality.cell_values import (
     shorten,
     text_of,
 )
-from motherlode.quality.thing_list import ListedThing
+from motherlode.quality.things import ListedThing
 from motherlode.quality.vocabulary import NAMESPACES, local_name, type_iris
 
 RDF_TYPE = f"<{RDF}type>"

@@ -15,8 +15,8 @@ from typing import Any
 
 from aiohttp import web
 
+from motherlode.crawler.crawl_table import CrawlTable, TableError, open_table
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.thing_table import CrawlTable, TableError, open_table
 from motherlode.index.export.table_files import Column, TableFormat, format_duration
 from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, select
 from motherlode.model.terms import prefixed_name

@@ -1,12 +1,15 @@
 """The folder of a data set: quads, descriptions and README agree."""
 
 import gzip
+import hashlib
 import json
-import re
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pyoxigraph as ox
+import pytest
 
+from motherlode.index.export import dataset
 from motherlode.index.export.dataset import export_dataset
 from motherlode.index.quad_store import QuadStore
 
@@ -24,7 +27,7 @@ def write(tmp_path: Path) -> Path:
     return tmp_path / "set"
 
 
-def test_dataset_has_four_files_that_agree(tmp_path: Path) -> None:
+def test_dataset_has_files_that_agree(tmp_path: Path) -> None:
     folder = write(tmp_path)
     lines = gzip.decompress((folder / "data.nq.gz").read_bytes()).decode().splitlines()
     readme = (folder / "README.md").read_text()
@@ -36,11 +39,25 @@ def test_dataset_has_four_files_that_agree(tmp_path: Path) -> None:
     assert any(quad.predicate.value.endswith("statedLicense") for quad in void)
 
 
-def test_croissant_fields_extract_the_terms_of_every_line(tmp_path: Path) -> None:
+def test_croissant_describes_every_file_and_the_columns_of_the_tables(tmp_path: Path) -> None:
     folder = write(tmp_path)
     croissant = json.loads((folder / "croissant.json").read_text())
     assert croissant["license"] == ["CC-BY"]
-    patterns = [re.compile(field["source"]["transform"]["regex"]) for field in croissant["recordSet"][0]["field"]]
-    for line in gzip.decompress((folder / "data.nq.gz").read_bytes()).decode().splitlines():
-        terms = [match[1] for pattern in patterns if (match := pattern.match(line))]
-        assert " ".join(terms) + " ." == line
+    for file in croissant["distribution"]:
+        content = (folder / file["contentUrl"]).read_bytes()
+        assert file["sha256"] == hashlib.sha256(content).hexdigest()
+        assert file["contentSize"] == f"{len(content)} B"
+    assert [records["@id"] for records in croissant["recordSet"]] == ["quads", "pages"]
+    for records in croissant["recordSet"]:
+        table = pq.read_table(folder / records["field"][0]["source"]["fileObject"]["@id"])
+        columns = [field["source"]["extract"]["column"] for field in records["field"]]
+        assert set(columns) <= set(table.column_names)
+        assert len(columns) >= 8
+    assert pq.read_table(folder / "quads.parquet").num_rows == 3
+
+
+def test_dataset_without_pyarrow_has_no_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset, "find_spec", lambda _name: None)
+    folder = write(tmp_path)
+    assert json.loads((folder / "croissant.json").read_text())["recordSet"] == []
+    assert not list(folder.glob("*.parquet"))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from motherlode.model import FailureKind, Link, LinkSource, Outcome
 from motherlode.policies.motherlode import Motherlode
+from motherlode.policies.motherlode.arm_key import ArmKey
 from motherlode.policies.motherlode.motherlode_policy import (
+    Plan,
     information_gain,
     make_plan,
     plan_with_links,
 )
+from motherlode.policies.motherlode.posterior import ArmStatistics
 
 
 def link(url: str, place: str = "ul li a") -> Link:
@@ -279,32 +284,89 @@ def test_policy_does_not_wait_for_empty_arm_or_without_threshold() -> None:
 
 def test_relevant_page_has_higher_rate_than_page_with_relevant_links() -> None:
     item = make_plan(1.0, 1.0)
-    assert item.rate > plan_with_links(0.0, [(item, 10.0)]).rate > plan_with_links(0.0, [(item, 1.0)]).rate
+    assert item.rate > plan_with_links(0.0, [(*item, 10.0)]).rate > plan_with_links(0.0, [(*item, 1.0)]).rate
 
 
 def test_discount_lowers_rate_of_plan() -> None:
     item = make_plan(1.0, 1.0)
-    assert plan_with_links(0.0, [(item.discount(0.6), 10.0)]).rate == pytest.approx(
-        0.6 * plan_with_links(0.0, [(item, 10.0)]).rate
+    discounted = make_plan(0.6 * item.reward, item.requests)
+    assert plan_with_links(0.0, [(*discounted, 10.0)]).rate == pytest.approx(
+        0.6 * plan_with_links(0.0, [(*item, 10.0)]).rate
     )
 
 
 def test_links_that_lower_the_rate_are_not_in_the_plan() -> None:
-    assert plan_with_links(0.5, [(make_plan(0.1, 1.0), 100.0)]) == make_plan(0.5, 1.0)
+    assert plan_with_links(0.5, [(*make_plan(0.1, 1.0), 100.0)]) == make_plan(0.5, 1.0)
 
 
 def test_every_step_of_a_plan_costs_for_any_number_of_links() -> None:
     """Otherwise arms that link to each other in circles would all have the value of the best of them."""
     found = make_plan(1.0, 1.0)
     for _ in range(10):
-        found = plan_with_links(0.0, [(found.discount(0.6), 50.0)])
+        found = plan_with_links(0.0, [(*make_plan(0.6 * found.reward, found.requests), 50.0)])
     assert found.rate < 0.01
 
 
 def test_plan_is_limited_to_200_requests() -> None:
-    found = plan_with_links(0.0, [(make_plan(1.0, 1.0), 10_000.0)])
+    found = plan_with_links(0.0, [(*make_plan(1.0, 1.0), 10_000.0)])
     assert found.requests == pytest.approx(200.0)
     assert found.rate == pytest.approx(10_000 / 10_001)
+
+
+def plan_from_all_links(policy: Motherlode, arm: str, probability: float) -> Plan:
+    """Return the plan of an arm by the definition: all links, none left out early."""
+    key, learned, config = ArmKey.parse(arm), policy.statistics, policy.config
+    own = learned.arms.get(key.base_arm, ArmStatistics())
+    expected = own.links_per_page(empty_pages=config.family_prior_pages)
+    share = config.family_prior_pages / (own.tries + config.family_prior_pages)
+    for to, count in learned.families[key.family].links_per_page(empty_pages=0.0).items():
+        expected[to] = expected.get(to, 0.0) + count * share
+    links = []
+    for to, count in expected.items():
+        rate, reward, requests = policy._plan_of(to)
+        statistics = learned.arms.get(to)
+        is_relevant_target = statistics and statistics.reward and ArmKey.parse(to).is_redirect_target
+        factor = 1.0 if is_relevant_target else config.discount
+        links.append((rate * factor, reward * factor, requests, count))
+    return plan_with_links(probability, links)
+
+
+def test_plan_is_the_plan_from_all_links_bit_for_bit() -> None:
+    policy, draw = started(), Random(1)
+    arms: set[str] = set()
+    for step in range(300):
+        redirected = step % 7 == 0
+        source = LinkSource.REDIRECT if redirected else LinkSource.ANCHOR
+        urls = [
+            f"http://a.example/{draw.choice('abcdefgh')}/{draw.randrange(99)}.html"
+            for _ in range(1 if redirected else 6)
+        ]
+        links = [Link(url=url, source=source, tag_path="html body ul li a") for url in urls]
+        failure = FailureKind.REDIRECT if redirected else None
+        parent = outcome(
+            draw.choice(sorted(arms)) if arms else arm_of(policy, links[0]), relevant=False, failure=failure
+        )
+        arms.update(rating.arm for rating in policy.rate(links, parent))
+        arm = draw.choice(sorted(arms))
+        policy.learn(outcome(arm, relevant="\tg\t" not in arm and draw.random() < 0.5))
+    plans = {arm: policy.plan(arm, policy.probability(arm)) for arm in sorted(arms)}
+    assert plans == {arm: plan_from_all_links(policy, arm, policy.probability(arm)) for arm in sorted(arms)}
+    assert any(plan.requests > 1.0 for plan in plans.values())
+    rewards = [statistics.reward for arm, statistics in policy.statistics.arms.items() if "redirect" in arm]
+    assert 0 in rewards and max(rewards) > 0
+
+
+def test_redirect_targets_without_reward_are_discounted() -> None:
+    policy = started()
+    source = arm_of(policy, link("http://a.example/id/1.html"))
+    target = Link(url="http://a.example/page/1.html", source=LinkSource.REDIRECT)
+    parent = outcome(source, relevant=False, failure=FailureKind.REDIRECT)
+    policy.learn(parent)
+    target_arm = arm_of(policy, target, parent)
+    for is_relevant in (False, True):
+        policy.learn(outcome(target_arm, relevant=is_relevant))
+        assert policy.plan(source, 0.0) == plan_from_all_links(policy, source, 0.0)
+        assert policy.plan(source, 0.0).requests > 1.0
 
 
 def test_information_gain_is_higher_for_arms_with_few_tries() -> None:

@@ -38,7 +38,7 @@ from motherlode.policies import Reward
 
 if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
-    from motherlode.crawler.engine.memory_ceiling import MemoryCeiling
+    from motherlode.crawler.engine.memory_limit import MemoryCeiling
     from motherlode.crawler.scoring import Scorers
 
 SaveEntry = Callable[[str, bytes], None]

@@ -29,8 +29,8 @@ from motherlode.index.nquads_log import NoIndexer, NQuadsLog, log_from_store
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError, is_refused
 from motherlode.model import FailureKind, Policy, Visit
-from motherlode.policies import Reward
-from motherlode.policies.model_io import Model, ModelError, check_fits, from_bytes, to_bytes
+from motherlode.policies import Reward, default_wait_threshold, policy_from, set_wait_threshold, target_from
+from motherlode.policies.model_io import UNREADABLE, Model, ModelError, check_fits, from_bytes, start_from, to_bytes
 from motherlode.project import VERSION
 
 _IN_A_ROW = 200
@@ -150,9 +150,6 @@ def requeue_lost(storage: LmdbStorage, store: Pages, *, in_a_row: int | None = _
 
 # ── counters, policy, traps
 
-UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
-"""Errors that decoders raise for damaged bytes."""
-
 
 def restore_counters(
     storage: FrontierStorage, *, policy: Policy, traps: TrapWatch, estimator: Estimator, reward: Reward
@@ -226,6 +223,19 @@ def check_model(job: Job) -> str:
     except ModelError as error:
         raise JobError(str(error)) from error
     return warn_other_target(model, target=job.target, name=job.model)
+
+
+def make_policy(job: Job, storage: LmdbStorage) -> Policy:
+    """Return the policy of a job. It starts from the model that the job names, unless the crawl is resumed."""
+    policy = policy_from(job.policy, job.seed, target=target_from(job.target))
+    if job.model and storage.note("policy") is None:  # a crawl that is resumed knows what the model knew
+        check_model(job)
+        start_from(policy, read_model(Path(job.model)), name=job.model)
+    if job.time is None and (job.pages is not None or job.bytes is not None):  # requests are scarce, and time is not
+        set_wait_threshold(
+            policy, default_wait_threshold(job.host_delay) if job.wait_threshold is None else job.wait_threshold
+        )
+    return policy
 
 
 def warn_other_target(model: Model, *, target: str, name: str) -> str:

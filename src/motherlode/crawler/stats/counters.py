@@ -75,7 +75,7 @@ class Counters(msgspec.Struct, kw_only=True):
     """Anonymous bytes of all processes of the crawl at the last check, and the most so far; 0 without a ceiling."""
     memory_peak: int = 0
     shed: dict[str, int] = {}
-    """What the memory ceiling shed: numbers of links, arms, hosts and so on (`engine.memory_ceiling`)."""
+    """What the memory ceiling shed: numbers of links, arms, hosts and so on (`engine.memory_limit`)."""
     rate: float = 0.0
     """Requests for pages per second in the last minute."""
     in_flight: int = 0

@@ -1,9 +1,14 @@
-"""A folder that can be published as a data set: the quads, a description in VoID and DCAT, Croissant, and a README."""
+"""A folder that can be published as a data set: the quads, a description in VoID and DCAT, Croissant, and a README.
+
+If pyarrow is installed, the folder also has the quads and pages as Parquet files. The description in Croissant names
+their columns, so that libraries for machine learning can load them.
+"""
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,25 +28,30 @@ _LICENSES = (
 )
 _MAX_LICENSES = 20
 _DCAT = "http://www.w3.org/ns/dcat#"
-_FIELDS = ("subject", "predicate", "object", "graph")
-_TERM = r'<[^>]*>|_:\S+|"(?:[^"\\]|\\.)*"(?:@\S+|\^\^<[^>]*>)?'
-"""A term in N-Quads, as our export writes it."""
+_CROISSANT_TYPES = (
+    ("string", "Text"),
+    ("int", "Integer"),
+    ("double", "Float"),
+    ("bool", "Boolean"),
+    ("timestamp", "Date"),
+)
+"""Start of the name of an Arrow type, and the type of the values in Croissant. Columns of other types are left out."""
+_CROISSANT_KEYS = (
+    *("citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty", "fileSet", "format"),
+    *("includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex"),
+    *("repeated", "replace", "samplingRate", "separator", "source", "subField", "transform"),
+)
 _CROISSANT_CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "sc": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
     "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
     "conformsTo": "dct:conformsTo",
-    "recordSet": "cr:recordSet",
-    "field": "cr:field",
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "source": "cr:source",
-    "fileObject": "cr:fileObject",
-    "extract": "cr:extract",
-    "fileProperty": "cr:fileProperty",
-    "transform": "cr:transform",
-    "regex": "cr:regex",
+    **{key: {"@id": f"cr:{key}", "@type": "@json"} for key in ("data", "examples")},
+    **{key: f"cr:{key}" for key in _CROISSANT_KEYS},
 }
 
 
@@ -62,9 +72,10 @@ def export_dataset(
     triples = [*describe(store, found), *describe_in_dcat(data, licenses)]
     with (folder / VOID_FILE).open("wb") as file:
         ox.serialize(triples, file, format=ox.RdfFormat.TURTLE, prefixes=PREFIXES)
-    croissant = describe_in_croissant(data, found, licenses)
+    tables = _export_tables(store, folder, without)
+    croissant = describe_in_croissant([data, *tables], found, licenses)
     (folder / CROISSANT_FILE).write_text(json.dumps(croissant, indent=2, ensure_ascii=False), encoding="utf-8")
-    (folder / README_FILE).write_text(write_readme(quads, found, licenses, parameters), encoding="utf-8")
+    (folder / README_FILE).write_text(write_readme(quads, found, licenses, parameters, tables), encoding="utf-8")
     return quads
 
 
@@ -94,23 +105,18 @@ def describe_in_dcat(data: Path, licenses: Counter[str]) -> Iterator[ox.Triple]:
         yield ox.Triple(dataset, ox.NamedNode(PREFIXES["ml"] + "statedLicense"), ox.Literal(license))
 
 
-def describe_in_croissant(data: Path, found: Statistics, licenses: Counter[str]) -> dict[str, Any]:
+def _export_tables(store: QuadStore, folder: Path, without: Collection[str]) -> list[Path]:
+    """Write the Parquet files if pyarrow is installed. Return their paths."""
+    if find_spec("pyarrow") is None:
+        return []
+    from motherlode.index.export.parquet import export_parquet
+
+    export_parquet(store, folder, without=without)
+    return [folder / "quads.parquet", folder / "pages.parquet"]
+
+
+def describe_in_croissant(files: Sequence[Path], found: Statistics, licenses: Counter[str]) -> dict[str, Any]:
     """Return the description in Croissant 1.0, which libraries for machine learning read."""
-    digest = hashlib.sha256(data.read_bytes()).hexdigest()
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"quads/{name}",
-            "name": name,
-            "dataType": "sc:Text",
-            "source": {
-                "fileObject": {"@id": data.name},
-                "extract": {"fileProperty": "lines"},
-                "transform": {"regex": rf"^(?:(?:{_TERM}) ){{{position}}}({_TERM}) "},
-            },
-        }
-        for position, name in enumerate(_FIELDS)
-    ]
     return {
         "@context": _CROISSANT_CONTEXT,
         "@type": "sc:Dataset",
@@ -119,22 +125,51 @@ def describe_in_croissant(data: Path, found: Statistics, licenses: Counter[str])
         "description": f"{found.triples:,} statements of {found.documents:,} web pages, crawled with Motherlode.",
         "datePublished": found.last[:10],
         "license": [license for license, _ in licenses.most_common(_MAX_LICENSES)] or "unknown",
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": data.name,
-                "name": data.name,
-                "contentUrl": data.name,
-                "contentSize": f"{data.stat().st_size} B",
-                "encodingFormat": "application/n-quads+gzip",
-                "sha256": digest,
-            }
-        ],
-        "recordSet": [{"@type": "cr:RecordSet", "@id": "quads", "name": "quads", "field": fields}],
+        "distribution": [_describe_file(file) for file in files],
+        "recordSet": [_describe_table(file) for file in files if file.suffix == ".parquet"],
     }
 
 
-def write_readme(quads: int, found: Statistics, licenses: Counter[str], parameters: dict[str, Any]) -> str:
+def _describe_file(file: Path) -> dict[str, Any]:
+    with file.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.name,
+        "name": file.name,
+        "contentUrl": file.name,
+        "contentSize": f"{file.stat().st_size} B",
+        "encodingFormat": "application/x-parquet" if file.suffix == ".parquet" else "application/n-quads+gzip",
+        "sha256": digest,
+    }
+
+
+def _describe_table(file: Path) -> dict[str, Any]:
+    """Return the record set of a Parquet file: its columns that have a type of Croissant."""
+    import pyarrow.parquet as pq
+
+    typed = [
+        (column.name, kind)
+        for column in pq.read_schema(file)
+        for start, kind in _CROISSANT_TYPES
+        if str(column.type).startswith(start)
+    ]
+    fields = [
+        {
+            "@type": "cr:Field",
+            "@id": f"{file.stem}/{name}",
+            "name": name,
+            "dataType": f"sc:{kind}",
+            "source": {"fileObject": {"@id": file.name}, "extract": {"column": name}},
+        }
+        for name, kind in typed
+    ]
+    return {"@type": "cr:RecordSet", "@id": file.stem, "name": file.stem, "field": fields}
+
+
+def write_readme(
+    quads: int, found: Statistics, licenses: Counter[str], parameters: dict[str, Any], tables: Sequence[Path] = ()
+) -> str:
     """Return a README with sizes, classes, properties, licences and the parameters of the crawl."""
     parts = [
         "# Data of a crawl",
@@ -142,7 +177,8 @@ def write_readme(quads: int, found: Statistics, licenses: Counter[str], paramete
         f"{found.first} to {found.last} with [Motherlode]({ADDRESS}) {VERSION}. The graph of a statement is the URL of "
         f"its page, and the graph `{PROVENANCE}` says when and how each page was fetched.",
         f"| file | content |\n|---|---|\n| `{DATA_FILE}` | all quads, N-Quads |\n"
-        f"| `{VOID_FILE}` | description in VoID and DCAT |\n| `{CROISSANT_FILE}` | description in Croissant |",
+        + "".join(f"| `{table.name}` | {table.stem} as a table |\n" for table in tables)
+        + f"| `{VOID_FILE}` | description in VoID and DCAT |\n| `{CROISSANT_FILE}` | description in Croissant |",
         _list_counts("Classes", "things", found.classes),
         _list_counts("Properties", "statements", found.properties),
         _list_counts("Licences that pages state", "pages", licenses)

@@ -132,7 +132,7 @@ class ArmKey(msgspec.Struct, frozen=True, dict=True):
     def is_hub(self) -> bool:
         return bool(self.hub_id)
 
-    @property
+    @cached_property
     def is_redirect_target(self) -> bool:
         return self.source.startswith(LinkSource.REDIRECT.value)
 
@@ -283,7 +283,7 @@ def _is_among_first(text: str, known: set[str], *, limit: int) -> bool:
 
 
 class SavedHost(msgspec.Struct, omit_defaults=True):
-    """What is saved of a host that was tried, so that its links get the same arms after a restart."""
+    """The saved state of a host that was tried, so that its links get the same arms after a restart."""
 
     arms: list[str] = []
     patterns: list[str] = []

@@ -52,7 +52,7 @@ class PolicyConfig:
     max_host_tries: float = 3.0
     """At most this many tries of a host count as tries of each of its arms in the value of information."""
     discount: float = 0.6
-    """Factor on the value of the pages that a page links to. Not applied to targets of redirects that were relevant."""
+    """Factor, at most 1, on the value of linked pages. Not applied to targets of redirects that were relevant."""
     family_prior_pages: float = 1.0
     """Prior strength, in pages, of the family's link counts for the link counts of an arm."""
     retention: float = 0.9

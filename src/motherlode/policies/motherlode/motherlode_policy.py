@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -26,7 +27,7 @@ from motherlode.policies.motherlode.arm_key import ArmKey, ArmKeyBuilder, SavedH
 from motherlode.policies.motherlode.config import PolicyConfig, target_priors
 from motherlode.policies.motherlode.explanation import explain_arm, summarize
 from motherlode.policies.motherlode.model_merge import merge_statistics
-from motherlode.policies.motherlode.posterior import ArmStatistics, PolicyStatistics, PosteriorModel
+from motherlode.policies.motherlode.posterior import PolicyStatistics, PosteriorModel
 from motherlode.policies.motherlode.redirect_rules import RedirectRules
 from motherlode.policies.motherlode.target_words import WordMatcher, words_of
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
@@ -37,7 +38,6 @@ _MAX_PLAN_REQUESTS = 200.0
 _MAX_UPDATES_PER_PICK = 128
 """Limit of the arms whose values are brought up to date before one is picked, to bound the time of a pick."""
 _SAME_VALUE = 1e-9
-_NO_STATISTICS = ArmStatistics()
 _SURPRISE = 0.05
 """If an outcome differs this much from its probability, the values of all arms of its host are updated."""
 _MAX_TRIES_OF_NEW_HOST = 8
@@ -61,9 +61,6 @@ class Plan(NamedTuple):
     reward: float
     requests: float
 
-    def discount(self, factor: float) -> Plan:
-        return Plan(self.rate * factor, self.reward * factor, self.requests)
-
 
 def make_plan(reward: float, requests: float) -> Plan:
     """Return a plan of at most 200 requests with the rate of this reward and number of requests."""
@@ -73,20 +70,20 @@ def make_plan(reward: float, requests: float) -> Plan:
     return Plan(rate, reward, requests)
 
 
-def plan_with_links(probability: float, links: Iterable[tuple[Plan, float]]) -> Plan:
+def plan_with_links(probability: float, links: Iterable[tuple[float, float, float, float]]) -> Plan:
     """Return the plan to fetch a page and then the best of its links.
 
-    `links` has plans, and the number of links to each.
+    `links` has rate, reward and requests of plans, and the number of links to each.
 
-    >>> plan_with_links(0.0, [(make_plan(1.0, 1.0), 10.0), (make_plan(0.1, 1.0), 50.0)])
+    >>> plan_with_links(0.0, [(1.0, 1.0, 1.0, 10.0), (0.1, 0.1, 1.0, 50.0)])
     Plan(rate=0.9090909090909091, reward=10.0, requests=11.0)
     """
     reward, requests = probability, 1.0
-    for plan, count in sorted(links, reverse=True):
-        if plan.rate * requests <= reward:
+    for rate, more_reward, more_requests, count in sorted(links, reverse=True):
+        if rate * requests <= reward:
             break
-        reward += count * plan.reward
-        requests += count * plan.requests
+        reward += count * more_reward
+        requests += count * more_requests
     return make_plan(reward, requests)
 
 
@@ -122,6 +119,7 @@ class SavedState(msgspec.Struct):
     unseen: dict[str, UnseenHostValue] = msgspec.field(default_factory=dict)
 
 
+@lru_cache(_MAX_CACHED)
 def _group_of(arm: str, waiting: int) -> str:
     """Return the name of the group of an arm of an unseen host: all that is known about its links but their host.
 
@@ -332,27 +330,30 @@ class Motherlode(WaitRule):
 
     def plan(self, arm: str, probability: float) -> Plan:
         """Return the plan to fetch the arm's next link, of known probability, and then the best links of its page."""
-        links = self._expected_links(ArmKey.parse(arm)) if self.config.values_links else {}
-        steps = [(self._plan_of(to).discount(self._discount(to)), count) for to, count in links.items()]
-        return plan_with_links(probability, steps) if steps else make_plan(probability, 1.0)
+        key = ArmKey.parse(arm)
+        return plan_with_links(probability, self._better_links(key, probability) if self.config.values_links else ())
 
-    def _discount(self, arm: str) -> float:
-        """Return the factor on the value of linked pages: 1 for targets of redirects if one of them was relevant."""
-        statistics = self.statistics.arms.get(arm)
-        has_reward = statistics is not None and statistics.reward
-        return 1.0 if has_reward and ArmKey.parse(arm).is_redirect_target else self.config.discount
+    def _better_links(self, key: ArmKey, probability: float) -> list[tuple[float, float, float, float]]:
+        """Return the plans of an arm's links, as rate, reward, requests and the expected number of new links per page.
 
-    def _expected_links(self, key: ArmKey) -> dict[str, float]:
-        """Return the expected number of new links per page, by their arm."""
-        statistics = self.statistics.arms.get(key.base_arm) or _NO_STATISTICS
-        family_pages = self.config.family_prior_pages
-        expected = statistics.links_per_page(empty_pages=family_pages)
-        family = self.statistics.families.get(key.family) if family_pages else None
-        if family is not None:
-            share = family_pages / (statistics.tries + family_pages)
-            for to, links in family.links_per_page(empty_pages=0.0).items():
-                expected[to] = expected.get(to, 0.0) + links * share
-        return expected
+        Values of linked pages are discounted, except targets of redirects if one of them was relevant. Plans whose rate
+        is below the probability are left out, because `plan_with_links` would not use them.
+        """
+        arms, known, discount = self.statistics.arms, self._plans, self.config.discount
+        min_rate = probability - _SAME_VALUE
+        own, pages, family, family_pages, share = self.posterior.link_sums(key)
+        better = []
+        for to in own | family:  # several hundred for each page of a crawl, so this loop calls little
+            plan = known.get(to)
+            rate, reward, requests = self._plan_of(to) if plan is None else plan
+            if rate > min_rate:
+                statistics = arms.get(to)
+                if statistics is None or not statistics.reward or not ArmKey.parse(to).is_redirect_target:
+                    rate, reward = rate * discount, reward * discount
+                if rate > min_rate:
+                    count = own.get(to, 0.0) / pages + family.get(to, 0.0) / family_pages * share
+                    better.append((rate, reward, requests, count))
+        return better
 
     def _plan_of(self, arm: str) -> Plan:
         """Return the last computed plan of an arm, or the plan of its next link only, because arms link in circles."""
@@ -379,7 +380,7 @@ class Motherlode(WaitRule):
         return self._unseen_host_value(arm, key).value
 
     def _unseen_host_value(self, arm: str, key: ArmKey) -> UnseenHostValue:
-        name = self._group(arm)
+        name = _group_of(arm, self._waiting.get(arm, 1))
         known = self._unseen_host_values.get(name)
         if known is None or known.valid_until < self._outcomes:
             if len(self._unseen_host_values) >= _MAX_CACHED:

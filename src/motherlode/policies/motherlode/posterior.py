@@ -148,8 +148,13 @@ class ArmStatistics(msgspec.Struct, gc=False, rename=_ARM_NAMES | {"total_weight
 
     def links_per_page(self, *, empty_pages: float) -> dict[str, float]:
         """Return the expected number of new links on the next page by arm, as if `empty_pages` more pages had none."""
+        sums, pages = self.sums_of_links(empty_pages=empty_pages)
+        return {arm: links / pages for arm, links in sums.items()}
+
+    def sums_of_links(self, *, empty_pages: float = 0.0) -> tuple[dict[str, float], float]:
+        """Return numerators and the denominator of `links_per_page`; no numerators and 1 if there is no page."""
         pages = self.total_weight + empty_pages * self.weight
-        return {arm: links / pages for arm, links in self.new_links.items()} if pages else {}
+        return (self.new_links, pages) if pages else ({}, 1.0)
 
     def add_links(self, links_by_arm: Mapping[str, float]) -> None:
         """Add the new links of the last page. If there are too many arms, keep those with the most links."""
@@ -169,6 +174,9 @@ class ArmStatistics(msgspec.Struct, gc=False, rename=_ARM_NAMES | {"total_weight
         self._scale(1.0 / self.weight)
         self.total_weight += other.total_weight
         self.add_links(other.new_links)
+
+
+_NO_STATISTICS = ArmStatistics()
 
 
 class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "unseen_hosts": "strangers"}):
@@ -300,16 +308,16 @@ class PosteriorModel:
         """Return the log-odds of RESPONSE or RELEVANCE (`event`) for an arm with these features, plus `lift`."""
         config, known = self._config, self.statistics.features
         beta = config.beta
-        rate = config.general_learning_rate
         total = lift + (config.response_bias if event == RESPONSE else config.relevance_bias)
         if self.target_priors and event == RELEVANCE:
             total += sum(self.target_priors.get(feature, 0.0) for feature in features[:GENERAL_FEATURES])
-        for index, feature in enumerate(features):
-            if index == GENERAL_FEATURES:
-                rate = config.host_learning_rate
-            sums = known.get(feature)
-            if sums is not None:
-                total += weight_from_sums(sums[event], sqrt(sums[event + 1]), rate, beta)
+        rate = config.general_learning_rate
+        for part in (features[:GENERAL_FEATURES], features[GENERAL_FEATURES:]):
+            for feature in part:
+                sums = known.get(feature)
+                if sums is not None:  # `weight_from_sums`, written out, because a call takes longer than the formula
+                    total -= sums[event] * rate / (beta + sqrt(sums[event + 1]))
+            rate = config.host_learning_rate
         return total
 
     def learn_weights(self, features: Features, event: int, *, result: float, lift: float = 0.0) -> None:
@@ -376,6 +384,18 @@ class PosteriorModel:
         if statistics is not None:
             posterior = posterior.update(statistics, prior_tries=config.prior_tries)
         return posterior.probability
+
+    def link_sums(self, key: ArmKey) -> tuple[dict[str, float], float, dict[str, float], float, float]:
+        """Return sums of new links by arm and of pages, for an arm and for its family, and the share of the family.
+
+        The expected number of new links on the next page is the quotient of the arm's sums, plus the share of that of
+        the family.
+        """
+        prior_pages = self._config.family_prior_pages
+        own = self.statistics.arms.get(key.base_arm) or _NO_STATISTICS
+        family = self.statistics.families.get(key.family) if prior_pages else None
+        share = prior_pages / (own.tries + prior_pages) if family is not None else 0.0
+        return *own.sums_of_links(empty_pages=prior_pages), *(family or _NO_STATISTICS).sums_of_links(), share
 
     def learn_redirect(self, url: str, target: str) -> None:
         for statistics in self._targets:

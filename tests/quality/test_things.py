@@ -2,7 +2,7 @@
 
 import pytest
 
-from motherlode.quality.thing_list import ThingList
+from motherlode.quality.things import ThingList
 
 
 @pytest.fixture

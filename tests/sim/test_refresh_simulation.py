@@ -1,7 +1,7 @@
 """The changing web and its month of virtual time."""
 
 from motherlode.policies import policy_from
-from motherlode.sim.changing_web import ChangingPage, ChangingWeb, Month, uniform_value
+from motherlode.sim.refresh_simulation import ChangingPage, ChangingWeb, Month, uniform_value
 
 
 def test_hub_page_lists_live_items_and_changes_with_them() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.frontier import HostRecord
-from motherlode.frontier.untried_hosts import domain_refusal
+from motherlode.frontier.domain_limit import domain_refusal
 
 RECORDS = (
     HostRecord(name="a.zone.example", relevant=1),

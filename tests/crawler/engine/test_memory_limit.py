@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from motherlode.crawler import Counters, Job, JobError, check
-from motherlode.crawler.engine import memory_ceiling
-from motherlode.crawler.engine.memory_ceiling import REFUSAL, MemoryCeiling, measure_processes, min_ceiling, trim_heap
+from motherlode.crawler.engine import memory_limit
+from motherlode.crawler.engine.memory_limit import REFUSAL, MemoryCeiling, measure_processes, min_ceiling, trim_heap
 from motherlode.crawler.parsing.messages import PageBody, ParsedPage
 from motherlode.frontier import Frontier, MemoryStorage, Politeness
 from motherlode.model import Link, LinkSource
@@ -144,7 +144,7 @@ async def test_full_memory_holds_requests_and_ends_the_crawl_if_it_stays_full() 
     assert crawl.ceiling.is_full and not crawl.ceiling.is_exhausted()
     await crawl.check(0.9)
     assert not crawl.ceiling.is_full
-    for _ in range(memory_ceiling._MAX_FULL_CHECKS):
+    for _ in range(memory_limit._MAX_FULL_CHECKS):
         counters = await crawl.check(0.98)
         if crawl.ceiling.is_exhausted():
             break
@@ -166,7 +166,7 @@ async def test_freed_blocks_count_as_memory_for_requests() -> None:
 async def test_failing_check_is_logged_and_tried_again(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_ceiling, "_CHECK_SECONDS", 0.0)
+    monkeypatch.setattr(memory_limit, "_CHECK_SECONDS", 0.0)
     crawl, counters = Crawl(), Counters()
 
     def fail() -> None:

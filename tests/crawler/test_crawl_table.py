@@ -11,8 +11,8 @@ import polars
 import pytest
 
 import motherlode as ml
+from motherlode.crawler.crawl_table import TableError, open_table
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.thing_table import TableError, open_table
 from tests.docs.shop import serve_pages
 
 GTIN = "4006381333931"

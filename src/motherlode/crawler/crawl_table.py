@@ -31,7 +31,7 @@ from motherlode.quality.tables import (
     find_coordinates,
     read_profile,
 )
-from motherlode.quality.thing_list import ListedThing, ThingList
+from motherlode.quality.things import ListedThing, ThingList
 
 _SOURCE_KINDS = {"source_syntaxes": "list", "source_fetched_at": "time", "source_pages": "integer"}
 _NAMES = frozenset({"name", "headline", "title", "legalName", "dcterms:title", "foaf:name", "rdfs:label"})

@@ -37,7 +37,7 @@ from motherlode.crawler.stats.counters import Counters
 from motherlode.crawler.url_rules import TrapWatch
 from motherlode.fetch import HttpFetcher
 from motherlode.frontier import Frontier, LmdbStorage
-from motherlode.frontier.shedding import Shedder
+from motherlode.frontier.shedder import Shedder
 from motherlode.model import Policy
 from motherlode.model.policy import Forgets, Mergeable
 from motherlode.runtime import Clock
