@@ -18,7 +18,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def site(folder: Path) -> Iterator[str]:
-    with served(folder, "--timeout", "5", "--bytes", "500kB") as address:
+    with served(folder, "--timeout", "120", "--bytes", "500kB") as address:
         yield address
 
 

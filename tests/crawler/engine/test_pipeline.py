@@ -192,7 +192,7 @@ class _SlowContexts(Site):
 
     async def answer(self, request: web.Request) -> web.Response:
         if request.path == "/context.jsonld":
-            await asyncio.wait_for(self.is_read.wait(), 20)
+            await asyncio.wait_for(self.is_read.wait(), 120)
         if request.path == "/plain":
             self.is_read.set()
         return await super().answer(request)
@@ -221,6 +221,6 @@ class _LeftAlone(Site):
 async def test_a_crawl_does_not_wait_for_a_context_whose_host_wants_to_be_left_alone(tmp_path: Path) -> None:
     async with serving(_LeftAlone()) as root:
         job = _job(root, contexts="fetch", hosts={"contexts.example": root.removeprefix("http://")}, words=False)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             (visit,) = await run_job(replace(job, seeds=(f"{root}/more",)), tmp_path / "out")
     assert any("context" in problem.message for problem in visit.problems)
