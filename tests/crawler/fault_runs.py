@@ -216,17 +216,22 @@ class FaultyCrawl:
             self._state.disarm()
         else:
             self._state.arm(self.folder, fault)
-        timer = threading.Timer(TIMEOUT_SECONDS, lambda: _kill(child))
+        is_late = threading.Event()
         child = self._offspring.start(*arguments, errors=errors)
+        timer = threading.Timer(TIMEOUT_SECONDS, _kill, (child, is_late))
         timer.start()
         code = self._offspring.wait()
-        is_late = not timer.is_alive()
         timer.cancel()
-        return Ended(code, f"it hung for {TIMEOUT_SECONDS:.0f} s" if is_late else errors.read_text(errors="replace"))
+        told = errors.read_text(errors="replace")
+        return Ended(code, f"it hung for {TIMEOUT_SECONDS:.0f} s: {told[:1400]}" if is_late.is_set() else told)
 
 
-def _kill(process: int) -> None:
+def _kill(process: int, is_late: threading.Event) -> None:
+    """Let a process that hangs print the stacks of its threads, and end it."""
+    is_late.set()
     with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGUSR1)
+        time.sleep(1.0)
         os.kill(process, signal.SIGABRT)
 
 
