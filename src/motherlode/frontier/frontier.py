@@ -244,7 +244,7 @@ class Frontier:
     def _robots_refusal(self, url: str) -> str:
         """Return why a URL does not enter the queue: its host's rules are known and forbid it. Otherwise ""."""
         host = self._hosts.get(host_of(url))
-        if host is None or self._prerequisites.allows(host, url):  # nearly every link of a page ends here
+        if host is None or self._prerequisites.allows(host, url):  # first, because that is so for nearly every link
             return ""
         return "" if self._prerequisites.needs_rules(host, url, self._admission.now) else FailureKind.ROBOTS.value
 

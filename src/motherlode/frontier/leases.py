@@ -434,7 +434,7 @@ class Prerequisites:
 
     def allows(self, host: Host, url: str) -> bool:
         """Return whether the known rules of the host allow a URL; True if they are not known."""
-        rules = self._rules(host, url)
+        rules = host.rules.get(is_secure(url)) or self._rules(host, url)
         return rules is None or rules.allows(url) or self._is_own(host.record.name)
 
     def preferences(self, url: str) -> UsagePreferences:
