@@ -80,7 +80,7 @@ def crawl(folder: Path) -> Path:
     warc = write_warc(folder / "web.warc.gz", pages)
     out = folder / "out"
     command = [sys.executable, "-m", "motherlode", "crawl", HOME, "--web", str(warc), "--delay", "0", "-o", str(out)]
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=250, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["quads"] > 50
     return out
@@ -101,7 +101,7 @@ def served(out: Path, *flags: str) -> Iterator[str]:
         yield match[1]
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     assert process.returncode == 0
 
 

@@ -17,7 +17,7 @@ from motherlode.serve.application import HEADERS, _is_loopback, _parse_host, _pa
 from motherlode.serve.sparql import QueryLimits
 from tests.serve.site import HOME, client_of
 
-LIMITS = QueryLimits(seconds=10.0, workers=1)
+LIMITS = QueryLimits(seconds=120.0, workers=1)
 ADDRESSES = [
     "/",
     "/pages?failed=1",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
+from mmap import PAGESIZE
 from pathlib import Path
 from typing import Protocol
 
@@ -79,6 +80,7 @@ def _write_missing_log(folder: CrawlFolder, storage: LmdbStorage) -> int:
 
 
 def open_storage(folder: CrawlFolder) -> LmdbStorage:
+    _remove_uncommitted(folder)
     found = damage(folder.frontier)
     if found:
         if is_refused(OSError(found)):
@@ -92,6 +94,17 @@ def open_storage(folder: CrawlFolder) -> LmdbStorage:
         if is_refused(error):
             raise OSError(str(error)) from error
         raise DamagedError(frontier_advice(folder, str(error))) from error
+
+
+def _remove_uncommitted(folder: CrawlFolder) -> None:
+    """Remove a frontier without any commit, which a power loss or a full disk left: not more than LMDB's two heads.
+
+    If there are quads, the file is damaged instead, and stays.
+    """
+    file = folder.frontier / "data.mdb"
+    has_quads = folder.quads.exists() or folder.store.exists()
+    if not has_quads and file.exists() and file.stat().st_size <= 2 * PAGESIZE:
+        file.unlink()
 
 
 def is_frontier_damage(error: BaseException) -> bool:
