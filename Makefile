@@ -83,8 +83,8 @@ fuzz: setup  ## every parser under atheris, guided by coverage, for MINUTES=10 i
 fuzz-examples: setup  ## the fuzz tests with random examples, twenty times as long as in `make test`
 	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest -q -n 2 $(shell grep -rl FUZZ_EXAMPLES tests --include='test_*.py')
 
-faults: setup gcc  ## a small crawl, again and again: each call that writes, syncs, renames … fails once, or the power is lost
-	$(BIN)/python -m tests.crawler.fault_runs
+faults: setup gcc  ## a small crawl, again and again: each call that writes, syncs, renames … fails once, or the power is lost; ARGS="--done FILE --minutes 60"
+	$(BIN)/python -m tests.crawler.fault_runs $(ARGS)
 
 simulate-shards: setup  ## 10,000 simulated sharded crawls with crashes, lost messages and partitions
 	PYTHONHASHSEED=0 $(BIN)/python -m tests.cluster.shard_simulation --seeds 10000

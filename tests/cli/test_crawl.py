@@ -21,7 +21,7 @@ POLICIES = ("bfs", "dfs", "random", "bandit:success-rate", "bandit:success-rate:
 
 def motherlode(*arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "motherlode", *arguments], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "motherlode", *arguments], capture_output=True, text=True, timeout=250, check=False
     )
     assert done.returncode == expect, done.stderr
     return done

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 from pathlib import Path
@@ -13,54 +12,22 @@ import pytest
 from motherlode.cli.crawl_forever import EndlessRefresh
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.recrawl.forever import STATE_FILE, read_next_round
-from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
-
-ROUNDS = """
-import asyncio, sys, time
-from pathlib import Path
-from motherlode.cli.crawl import refresh_job
-from motherlode.cli.crawl_forever import EndlessRefresh
-from motherlode.crawler import CrawlFolder
-
-folder, waits = CrawlFolder(Path(sys.argv[1])), []
-job = refresh_job(folder, {"pages_per_day": int(sys.argv[2]) or None})
-async def wait(seconds):
-    waits.append(seconds)
-    if len(waits) == int(sys.argv[3]):
-        rounds.stopped.set()
-folder.lock()
-rounds = EndlessRefresh(job, folder, quiet=False, now=lambda: time.time() + 20 * 86400, wait=wait)
-asyncio.run(rounds.run())
-"""
-"""Runs rounds twenty days in the future: folder, requests per day (0 for any), number of rounds."""
-
-
-def _page(name: str, *links: str) -> Document:
-    anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
-    return Document(f'<p vocab="http://schema.org/" typeof="Place"><b property="name">{name}</b></p>{anchors}')
+from tests.cli.endless_rounds import run_rounds
+from tests.crawler.changing_web import ChangingWeb, job_file, motherlode, place_page, serving, stats
 
 
 def _site() -> ChangingWeb:
-    return ChangingWeb({"/": _page("root", "/a", "/b"), "/a": _page("a"), "/b": _page("b")})
-
-
-async def _run(*arguments: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=dict(os.environ)
-    )
-    _, said = await process.communicate()
-    assert process.returncode == 0, said.decode()
-    return said.decode()
+    return ChangingWeb({"/": place_page("root", "/a", "/b"), "/a": place_page("a"), "/b": place_page("b")})
 
 
 async def test_forever_revisits_due_pages_and_fetches_new_links(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
-        site.pages["/"] = _page("root", "/a", "/b", "/new")
-        site.pages["/new"] = _page("new")
+        site.pages["/"] = place_page("root", "/a", "/b", "/new")
+        site.pages["/new"] = place_page("new")
         del site.pages["/b"]
-        said = await _run("-c", ROUNDS, str(out), "0", "1")
+        said = await run_rounds(out)
     totals = stats(out)
     assert (totals["refreshed"], totals["unchanged"], totals["changed"], totals["gone"]) == (3, 1, 1, 1)
     assert totals["fetched"] == 3 + 3 + 1
@@ -72,10 +39,10 @@ async def test_forever_spends_only_the_share_of_the_day(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
-        await _run("-c", ROUNDS, str(out), "24", "3")
+        await run_rounds(out, per_day=24, rounds=3)
         assert stats(out)["fetched"] == 3 + 1, "one request per hour, and all rounds are in the first hour"
         assert (out / STATE_FILE).exists()
-        await _run("-c", ROUNDS, str(out), "24", "1")
+        await run_rounds(out, per_day=24)
         assert stats(out)["fetched"] == 3 + 1, "a restart does not start a new day"
 
 

@@ -20,7 +20,7 @@ from tests.cli.crawl_process import wait_for_requests
 
 def _demo(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "motherlode", "demo", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
 
 
 def test_demo_compares_crawls_and_writes_a_report(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_crawl_ends_cleanly_if_its_terminal_is_closed(tmp_path: Path) -> None:
         os.close(slave)
         _read_until(master, b"pages", crawl)
         os.close(master)
-        code = crawl.wait(timeout=60)
+        code = crawl.wait(timeout=120)
     assert code == 0
     stats = read_stats(CrawlFolder(out))
     assert 0 < stats.totals.fetched < 800
@@ -43,7 +43,7 @@ def test_crawl_ends_cleanly_if_its_terminal_is_closed(tmp_path: Path) -> None:
 
 def _read_until(master: int, word: bytes, crawl: subprocess.Popen[bytes]) -> None:
     """Read the output of the terminal up to a word. End the crawl if the word does not appear."""
-    alarm = threading.Timer(60, crawl.kill)
+    alarm = threading.Timer(120, crawl.kill)
     alarm.start()
     seen = b""
     try:

@@ -127,7 +127,7 @@ def test_query_over_the_time_limit_is_killed(out: str) -> None:
     began = time.monotonic()
     done = motherlode("query", out, sparql, "--timeout", "1", expect=1)
     assert "no result within 1 s" in " ".join(done.stderr.split())
-    assert time.monotonic() - began < 60, "without the limit it takes hours"
+    assert time.monotonic() - began < 120, "without the limit it takes hours"
 
 
 @pytest.mark.parametrize(("by", "why"), [(signal.SIGABRT, "too large for the engine"), (signal.SIGSEGV, "too deep")])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,35 +13,10 @@ import pytest
 from motherlode.cluster.partitioner import owner_of
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.stats.reader import count_waiting_revisits
-from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
+from tests.cli.endless_rounds import run_rounds
+from tests.crawler.changing_web import ChangingWeb, job_file, motherlode, place_page, serving, stats
 
 pytest.importorskip("ray", reason='these tests need Ray: pip install "motherlode[ray]"')
-
-ROUNDS = """
-import asyncio, sys, time
-from pathlib import Path
-from motherlode.cli.crawl import refresh_job
-from motherlode.cli.crawl_forever import EndlessRefresh
-from motherlode.cluster.ray_runtime import running_ray
-from motherlode.crawler import CrawlFolder
-
-folder, waits = CrawlFolder(Path(sys.argv[1])), []
-job = refresh_job(folder, {"pages_per_day": int(sys.argv[2]) or None})
-async def wait(seconds):
-    waits.append(seconds)
-    if len(waits) == int(sys.argv[3]):
-        rounds.stopped.set()
-folder.lock()
-with running_ray("", shards=job.shards):
-    rounds = EndlessRefresh(job, folder, quiet=False, now=lambda: time.time() + 20 * 86400, wait=wait)
-    asyncio.run(rounds.run())
-"""
-"""Runs rounds twenty days in the future: folder, requests per day (0 for any), number of rounds."""
-
-
-def page(name: str, *links: str) -> Document:
-    anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
-    return Document(f'<p vocab="http://schema.org/" typeof="Place"><b property="name">{name}</b></p>{anchors}')
 
 
 @dataclass
@@ -65,8 +37,8 @@ async def two_sites() -> AsyncIterator[TwoSites]:
         for number, site in enumerate((first, second)):
             hosts[owners[number]] = site.root.removeprefix("http://")
             site.root = f"http://{owners[number]}"
-        first.pages = {"/": page("first", "/a", f"{second.root}/"), "/a": page("a")}
-        second.pages = {"/": page("second", "/b"), "/b": page("b")}
+        first.pages = {"/": place_page("first", "/a", f"{second.root}/"), "/a": place_page("a")}
+        second.pages = {"/": place_page("second", "/b"), "/b": place_page("b")}
         yield TwoSites(first, second, hosts)
 
 
@@ -89,9 +61,9 @@ async def test_refresh_of_shards_finds_changes_and_merges_them(tmp_path: Path) -
     async with two_sites() as sites:
         out = await crawl(tmp_path, sites)
         assert await names(out) == {"first", "second", "a", "b"}
-        sites.second.pages["/"] = page("second, changed", "/b", "/new")
-        sites.second.pages["/new"] = page("new", f"{sites.first.root}/other")
-        sites.first.pages["/other"] = page("other")
+        sites.second.pages["/"] = place_page("second, changed", "/b", "/new")
+        sites.second.pages["/new"] = place_page("new", f"{sites.first.root}/other")
+        sites.first.pages["/other"] = place_page("other")
         del sites.first.pages["/a"]
         said = await motherlode("crawl", "--refresh", "-o", str(out), errors=True)
     totals = stats(out)
@@ -115,8 +87,8 @@ async def test_refresh_of_shards_with_budget_leaves_rest_for_resume(tmp_path: Pa
 async def test_forever_with_shards_visits_most_valuable_pages_of_all(tmp_path: Path) -> None:
     async with two_sites() as sites:
         out = await crawl(tmp_path, sites)
-        sites.second.pages["/"] = page("second", "/b", "/new")
-        sites.second.pages["/new"] = page("new")
+        sites.second.pages["/"] = place_page("second", "/b", "/new")
+        sites.second.pages["/new"] = place_page("new")
         said = await run_rounds(out, per_day=0)
         totals = stats(out)
         assert totals["refreshed"] == 4
@@ -125,15 +97,3 @@ async def test_forever_with_shards_visits_most_valuable_pages_of_all(tmp_path: P
         assert "new" in await names(out)
         await run_rounds(out, per_day=24, rounds=2)
         assert stats(out)["fetched"] == 9 + 1, "one request per hour for both shards together"
-
-
-async def run_rounds(out: Path, *, per_day: int, rounds: int = 1) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", ROUNDS, str(out), str(per_day), str(rounds)),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=dict(os.environ),
-    )
-    _, said = await process.communicate()
-    assert process.returncode == 0, said.decode()
-    return said.decode()

@@ -35,7 +35,7 @@ def test_crawl_with_serve_shows_the_crawl_until_its_end(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "motherlode", "crawl", "--web", str(warc), "--seeds", str(tmp_path / "seeds.txt")),
-            *("--delay", "1", "-o", str(tmp_path / "out"), "--serve", "0", "--quiet"),
+            *("--delay", "3", "-o", str(tmp_path / "out"), "--serve", "0", "--quiet"),
         ],
         stderr=subprocess.PIPE,
         text=True,
@@ -47,7 +47,7 @@ def test_crawl_with_serve_shows_the_crawl_until_its_end(tmp_path: Path) -> None:
         address = match[1]
         first = later = fetched(address)
         assert 'class="state on"' in get(f"{address}/")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while later <= first and time.monotonic() < deadline:
             time.sleep(0.3)
             later = fetched(address)
@@ -59,7 +59,7 @@ def test_crawl_with_serve_shows_the_crawl_until_its_end(tmp_path: Path) -> None:
         assert counted > 0
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
     assert process.returncode == 0
     try:
         get(f"{address}/")

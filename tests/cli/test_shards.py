@@ -45,7 +45,7 @@ def flags(web: tuple[Path, Path], output: Path) -> list[str]:
 
 def test_shards_without_ray_name_the_package_to_install(web: tuple[Path, Path], tmp_path: Path) -> None:
     refused = start(*flags(web, tmp_path / "two"), "--shards", "2", without_ray=True)
-    _, errors = refused.communicate(timeout=60)
+    _, errors = refused.communicate(timeout=120)
     assert refused.returncode == 2
     assert 'pip install "motherlode[ray]"' in " ".join(errors.split())
     assert not (tmp_path / "two").exists(), "no folder is created"
@@ -57,7 +57,7 @@ def test_shards_without_ray_name_the_package_to_install(web: tuple[Path, Path], 
 
 def test_ray_parsers_without_ray_name_the_package_to_install(web: tuple[Path, Path], tmp_path: Path) -> None:
     refused = start(*flags(web, tmp_path / "out"), "--ray-parsers", "2", without_ray=True)
-    _, errors = refused.communicate(timeout=60)
+    _, errors = refused.communicate(timeout=120)
     assert refused.returncode == 2
     assert 'pip install "motherlode[ray]"' in " ".join(errors.split())
     assert not (tmp_path / "out").exists(), "no folder is created"
@@ -76,7 +76,7 @@ def test_ray_parsers_parse_the_pages_of_one_crawl(web: tuple[Path, Path], tmp_pa
 
 def test_ray_flag_without_shards_is_wrong_usage(web: tuple[Path, Path], tmp_path: Path) -> None:
     process = start(*flags(web, tmp_path / "out"), "--ray", "127.0.0.1:1")
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "--shards" in errors
 
@@ -84,7 +84,7 @@ def test_ray_flag_without_shards_is_wrong_usage(web: tuple[Path, Path], tmp_path
 def test_missing_ray_cluster_leaves_no_folder(web: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     process = start(*flags(web, tmp_path / "out"), "--shards", "2", "--ray", "127.0.0.1:1")
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "127.0.0.1:1 cannot be joined" in errors
     assert "ray start --head" in errors
@@ -112,7 +112,7 @@ def test_resume_accepts_another_ray_cluster(tmp_path: Path) -> None:
     folder.unlock()
     for arguments, asked in (((), "127.0.0.1:1"), (("--ray", "127.0.0.1:2"), "127.0.0.1:2")):
         process = start("resume", str(folder.path), *arguments)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=120)
         assert process.returncode == 2
         assert f"the Ray cluster at {asked} cannot be joined" in errors
     assert folder.read_job() == job, "a wrong address is not saved"
@@ -128,7 +128,7 @@ def test_absolute_sink_folder_with_shards_is_refused(tmp_path: Path) -> None:
 def test_sharded_crawl_is_stopped_resumed_and_queried(web: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     out = tmp_path / "out"
-    process = start(*flags(web, out), "--delay", "0.6", "--shards", "2")
+    process = start(*flags(web, out), "--delay", "2", "--shards", "2")
     wait_for_requests(process, out, 20)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
@@ -141,7 +141,7 @@ def test_sharded_crawl_is_stopped_resumed_and_queried(web: tuple[Path, Path], tm
     assert resumed.returncode == 0, errors
     assert json.loads(output)["fetched"] == stopped["fetched"] + 10
     asked = start("query", str(out), "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "--format", "json")
-    output, errors = asked.communicate(timeout=60)
+    output, errors = asked.communicate(timeout=120)
     assert asked.returncode == 0, errors
     assert int(json.loads(output)["results"]["bindings"][0]["n"]["value"]) > 0
 

@@ -234,7 +234,7 @@ def test_ctrl_c_ends_the_simulation_and_its_processes() -> None:
 
 def _are_gone(group: int) -> bool:
     """Return whether all processes of a group have ended. The init process may take seconds to reap them."""
-    for _ in range(100):
+    for _ in range(1200):
         try:
             os.killpg(group, 0)
         except ProcessLookupError:

@@ -7,7 +7,8 @@ Simulated are the web, the storage (a commit keeps a copy of it), the clocks, an
 - Calls to the coordinator are delayed, or wait for the end of a partition. A lost call ends its shard, as Ray does.
 - Some messages are delayed much longer than others, and messages arrive although their sender has crashed.
 - Shards crash, lose all that was not committed, and restart at once or later, with another clock offset.
-- The whole crawl is killed, with its coordinator, and resumed.
+- The whole crawl is killed, with its coordinator, and resumed. Then some shards start much later than others, and some
+  folders are those of an earlier version, which did not save the time of the last commit.
 
 `make simulate-shards` runs many seeds. A failing seed fails again in the same process, and with the same
 PYTHONHASHSEED in another one, because the coordinator iterates over sets of addresses.
@@ -19,14 +20,10 @@ import argparse
 import asyncio
 import copy
 import logging
-import selectors
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import pairwise
-from math import inf
 from pathlib import Path
-from random import Random
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -41,9 +38,10 @@ from motherlode.cluster.shard import Shard, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardReport
 from motherlode.crawler import Counters, Job
 from motherlode.crawler.engine.limits import cancel
-from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness, UrlState
+from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness, UrlState, leases
 from motherlode.model import Link, LinkSource, RequestKind
 from motherlode.www.urls import host_of
+from tests.cluster.simulated_world import VirtualLoop, World
 from tests.frontier.fakes import BestOf
 
 HOST_DELAY = 1.0
@@ -51,92 +49,10 @@ MAX_SECONDS = 2_000.0
 """Virtual seconds within which every simulated crawl must end."""
 _Result = TypeVar("_Result")
 _SLOTS = 4
-_SLOW_FACTOR = 20.0
+_MAX_WAIT_SECONDS = 60.0
+"""Longest time for which a failure postpones a URL, and to which implausible saved times are cut."""
 _MAX_INCARNATIONS = 1_000_000
 _MAX_DRIFT = 0.001
-
-
-class _VirtualSelector(selectors.SelectSelector):
-    """A selector that does not wait: it moves the time of its loop forward."""
-
-    now = 0.0
-
-    def select(self, timeout: float | None = None) -> list[Any]:
-        if timeout is None:
-            raise RuntimeError("the simulation waits for nothing: a deadlock")
-        self.now += timeout
-        return super().select(0)
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop with virtual time."""
-
-    def __init__(self) -> None:
-        self._virtual = _VirtualSelector()
-        super().__init__(self._virtual)
-
-    def time(self) -> float:
-        return self._virtual.now
-
-
-@dataclass
-class World:
-    """The simulated web and network, and the record of what happened."""
-
-    random: Random
-    shards: int
-    links: dict[str, list[str]] = field(default_factory=dict)
-    addresses: dict[str, str] = field(default_factory=dict)
-    requests: list[tuple[float, int, int, str]] = field(default_factory=list)
-    """Time, shard, incarnation and URL of each request."""
-    violations: list[str] = field(default_factory=list)
-    loss: float = 0.0
-    duplication: float = 0.0
-    address_delay: float = 0.5
-    """Seconds between two requests to an IP address."""
-    max_delay: float = 0.2
-    slow: float = 0.0
-    """Probability that a message is delayed `_SLOW_FACTOR` times as long."""
-    crashes: float = 0.0
-    """Probability of a crash of each shard per virtual second, in the first minute."""
-    partition: tuple[int, float, float] = (-1, 0.0, 0.0)
-    """A shard that cannot be reached from one time to another."""
-    killed_after: float = inf
-    """Seconds after which all shards and the coordinator are killed at once. Then the crawl is resumed."""
-    last_crash: float = -1.0
-    stopped_at: float | None = None
-
-    @classmethod
-    def make(cls, seed: int) -> World:
-        random = Random(seed)
-        world = cls(random, shards=random.randint(2, 4))
-        hosts = [f"h{number}.example" for number in range(random.randint(3, 8))]
-        world.addresses = {host: f"10.0.0.{random.randint(1, 3)}" for host in hosts}
-        urls = [f"http://{host}/{page}" for host in hosts for page in range(random.randint(1, 5))]
-        world.links = {url: random.sample(urls, min(len(urls), random.randint(1, 5))) for url in urls}
-        world.loss, world.duplication = random.choice([0.0, 0.1, 0.4]), random.choice([0.0, 0.2])
-        world.max_delay, world.crashes = random.choice([0.01, 0.3, 2.0]), random.choice([0.0, 0.02, 0.08])
-        begin = random.uniform(0.0, 20.0)
-        world.partition = (random.randrange(world.shards), begin, begin + random.choice([0.0, 3.0, 15.0]))
-        world.address_delay, world.slow = random.choice([0.5, 0.5, 2.0]), random.choice([0.0, 0.05])
-        world.killed_after = random.choice([inf, inf, random.uniform(1.0, 20.0)])
-        return world
-
-    @property
-    def seed_url(self) -> str:
-        return next(iter(self.links))
-
-    async def transmit(self, *shards: int) -> None:
-        """Wait as a message between these shards does."""
-        factor = _SLOW_FACTOR if self.random.random() < self.slow else 1.0
-        await asyncio.sleep(self.random.uniform(0.0, self.max_delay) * factor)
-        cut, begin, end = self.partition
-        now = asyncio.get_running_loop().time()
-        if cut in shards and begin <= now < end:
-            await asyncio.sleep(end - now)
-
-    def is_lost(self) -> bool:
-        return self.random.random() < self.loss
 
 
 def copy_storage(storage: MemoryStorage) -> MemoryStorage:
@@ -149,6 +65,15 @@ def copy_storage(storage: MemoryStorage) -> MemoryStorage:
     return kept
 
 
+def forget_commit_time(storage: MemoryStorage) -> None:
+    """Remove the time of the last commit, which earlier versions did not save."""
+    saved = storage.note("frontier")
+    if saved is not None:
+        state = msgspec.msgpack.decode(saved)
+        del state["now"]
+        storage.put_note("frontier", msgspec.msgpack.encode(state))
+
+
 class SimulatedEngine:
     """Fetches the pages of one incarnation. It has the interface of `Engine` that `Shard` uses."""
 
@@ -156,7 +81,7 @@ class SimulatedEngine:
 
     def __init__(self, world: World, number: int, storage: MemoryStorage, outbox: Outbox) -> None:
         self._world, self.number, self._storage, self._outbox = world, number, storage, outbox
-        self._offset = world.random.uniform(1e6, 2e6)
+        self._offset = world.random.uniform(*world.clock_offsets)
         self._drift = 1.0 + world.random.uniform(-_MAX_DRIFT, _MAX_DRIFT)
         saved = storage.note("totals")
         self.totals = msgspec.msgpack.decode(saved, type=Counters) if saved else Counters()
@@ -165,7 +90,13 @@ class SimulatedEngine:
         self._pages_in_flight = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self.is_stopping = False
-        politeness = Politeness(delay=HOST_DELAY, by_address=True, address_delay=world.address_delay, uses_grants=True)
+        politeness = Politeness(
+            delay=HOST_DELAY,
+            by_address=True,
+            address_delay=world.address_delay,
+            uses_grants=True,
+            retry_wait=_MAX_WAIT_SECONDS / leases.MAX_SNOOZE_UNITS,
+        )
         self.frontier = Frontier(
             storage=storage,
             policy=BestOf(),
@@ -271,6 +202,10 @@ class Cluster:
             self.coordinator = Coordinator(shards=self.world.shards, job=self.job)
             self.running = {}
             self._resumes += 1
+            if self.world.are_times_unsaved:
+                self.world.clock_offsets = (1e5, 1e6)
+                for disk in self.disks.values():
+                    forget_commit_time(disk)
             self.world.last_crash, self.world.stopped_at = asyncio.get_running_loop().time(), None
             return False
 
@@ -279,6 +214,8 @@ class Cluster:
 
     async def _keep_running(self, number: int) -> None:
         """Run the incarnations of a shard until one was ordered to stop."""
+        if self._resumes:
+            await asyncio.sleep(self.world.late_starts[number])
         while not await self._run_incarnation(number):
             self.world.last_crash = asyncio.get_running_loop().time()
             self.running.pop(number, None)
@@ -358,11 +295,11 @@ class Cluster:
             task.exception()  # marks it as seen: the sender, if it is there, has it
 
     async def _report(self, report: ShardReport) -> Orders:
-        await self.world.transmit(report.shard)
+        await self.world.transmit_report(report.shard)
         if self.world.random.random() < self.world.crashes / 10:
             raise ConnectionError("the coordinator cannot be reached")
         orders = self.coordinator.report(report, asyncio.get_running_loop().time())
-        await self.world.transmit(report.shard)
+        await self.world.transmit_report(report.shard)
         return orders
 
     async def _send(self, sender: int, to: int, batch: bytes) -> bool:
@@ -443,12 +380,14 @@ def _find_short_gaps(world: World) -> Iterator[str]:
 @contextmanager
 def _virtual_time(loop: VirtualLoop) -> Iterator[None]:
     modules: list[Any] = [outbox_module, shard_module]
-    real = [module.time for module in modules]
+    real, max_wait = [module.time for module in modules], leases.MAX_WAIT_SECONDS
     for module in modules:
         module.time = SimpleNamespace(monotonic=loop.time)
+    vars(leases)["MAX_WAIT_SECONDS"] = _MAX_WAIT_SECONDS
     try:
         yield
     finally:
+        vars(leases)["MAX_WAIT_SECONDS"] = max_wait
         for module, time in zip(modules, real, strict=True):
             module.time = time
 
@@ -456,9 +395,8 @@ def _virtual_time(loop: VirtualLoop) -> Iterator[None]:
 def simulate(seed: int) -> list[str]:
     """Run the crawl of a seed. Return the promises that it broke."""
     world = World.make(seed)
-    pages = world.random.choice([None, None, None, len(world.links) // 2 + 1])
     cluster = Cluster(
-        world, Job(seeds=(world.seed_url,), pages=pages, delay=HOST_DELAY, address_delay=world.address_delay)
+        world, Job(seeds=(world.seed_url,), pages=world.budget, delay=HOST_DELAY, address_delay=world.address_delay)
     )
     loop = VirtualLoop()
     try:

@@ -27,8 +27,9 @@ from tests.cluster.conftest import Nodes, RecordedSite, pages_of, quads_of
 
 Fault = Callable[[ShardedCrawl], Awaitable[None]]
 FROM_PAGE = re.compile(r"died and was restarted at page ([\d,]+)")
-SLOW_DELAY = 0.08
-"""Seconds between two requests to a host, so that the crawl lasts long enough for a fault."""
+SLOW_DELAY = 0.8
+"""Seconds between two requests to a host. The largest hosts have ten pages, so a crawl lasts seven seconds on any
+machine, which is long enough for a fault after two or three pages of each host."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -120,7 +121,7 @@ def test_running_shards_follow_the_control_file(control: Control, site: Recorded
     async def act(sharded: ShardedCrawl) -> None:
         write_control(CrawlFolder(tmp_path / "crawl"), control)
 
-    job = site.job(shards=2, delay=8 * SLOW_DELAY)  # the file is read once per second
+    job = site.job(shards=2, delay=4 * SLOW_DELAY)  # the file is read once per second
     folder, _ = crawl(job, tmp_path / "crawl", fault=act, after=30)
     fetched = read_stats(folder).totals.fetched
     assert 30 <= fetched < len(site.pages)
@@ -164,7 +165,7 @@ def test_shard_of_a_lost_node_continues_from_its_checkpoint(site: RecordedSite, 
                 await asyncio.sleep(0.1)
         nodes.remove(nodes.node_ids()[0])
 
-    job = site.job(shards=2, delay=6 * SLOW_DELAY, state=f"file://{state}", checkpoint=1.0)
+    job = site.job(shards=2, delay=2.5 * SLOW_DELAY, state=f"file://{state}", checkpoint=1.0)
     folder, warnings = crawl(job, tmp_path / "crawl", fault=lose_after_checkpoints, after=60)
     restart_pages = [int(found[1].replace(",", "")) for text in warnings if (found := FROM_PAGE.search(text))]
     assert restart_pages and min(restart_pages) > 0, "the shard continued from its checkpoint"

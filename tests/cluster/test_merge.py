@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import pyoxigraph as ox
 
 from motherlode.cluster import merge_shards
 from motherlode.crawler import Counters, CrawlFolder, Job, read_stats, read_visits
 from motherlode.frontier import Entry, HostRecord, LmdbStorage, UrlState
 from motherlode.index.fulltext import WordIndex
-from motherlode.index.page_record import PageRecord
+from motherlode.index.page_record import CLUSTERS, PageRecord
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
 
@@ -102,6 +103,20 @@ def test_merge_is_repeated_only_if_a_shard_has_changed(tmp_path: Path) -> None:
     add_page(folder.shard_folders()[1], "b", 3, at=30.0)
     assert merge_shards(folder, words=False)
     assert read_stats(folder).totals.fetched == 5
+
+
+def test_repeated_merge_keeps_the_derived_graphs(tmp_path: Path) -> None:
+    folder = make_sharded_folder(tmp_path / "crawl")
+    merge_shards(folder)
+    node = ox.NamedNode("http://a.example/")
+    quad = ox.Quad(node, node, node, ox.NamedNode(CLUSTERS))
+    store = QuadStore(folder.store)
+    store.update_graph(CLUSTERS, added=[quad])
+    store.save_graph(CLUSTERS)
+    del store
+    add_page(CrawlFolder(folder.path / "shards" / "0000"), "a", 3, at=30.0)
+    assert merge_shards(folder)
+    assert list(QuadStore(folder.store, read_only=True).match(graph=f"<{CLUSTERS}>")) == [quad]
 
 
 def test_merge_after_an_interrupted_merge_succeeds(tmp_path: Path) -> None:

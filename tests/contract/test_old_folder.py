@@ -59,13 +59,13 @@ def differences(expected: Any, found: Any, path: str = "") -> list[str]:
 
 
 RATING = ("prior", "posterior", "value", "reasons")
-"""What the policy computes anew from the learned counts. A later version of the policy may compute other numbers."""
+"""Keys whose values the policy computes from the learned counts. A later version may compute other numbers."""
 MIN_GAP = 0.1
 """Probabilities that differ by at least this must keep their order."""
 
 
 def without_rating(explanation: dict[str, Any]) -> dict[str, Any]:
-    """Return an explanation without the numbers that the policy computes anew. What was learned stays."""
+    """Return an explanation without the numbers that the policy computes again. The learned counts stay."""
     rated = explanation.get("explanation") or {}
     return explanation | {"explanation": {key: value for key, value in rated.items() if key not in RATING}}
 

@@ -66,6 +66,12 @@ class ChangingWeb:
         return next(asked for asked in reversed(self.log) if asked.path == path)
 
 
+def place_page(name: str, *links: str) -> Document:
+    """Return a page about a place, with links."""
+    anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
+    return Document(f'<p vocab="http://schema.org/" typeof="Place"><b property="name">{name}</b></p>{anchors}')
+
+
 @asynccontextmanager
 async def serving(site: ChangingWeb) -> AsyncIterator[ChangingWeb]:
     runner = web.ServerRunner(web.Server(site.answer))

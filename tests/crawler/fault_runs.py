@@ -2,6 +2,8 @@
 
     python -m tests.crawler.fault_runs            every call of a small crawl, of each kind
     python -m tests.crawler.fault_runs --every 10 one call in ten, and the first and last of each kind
+    python -m tests.crawler.fault_runs --done faults.txt --minutes 60
+                                                  for an hour; the next run with this file continues
 
 The crawl has some dozens of pages of a web on loopback, with journal, WARC files, frontier (LMDB), quad store (RocksDB)
 and word index (tantivy). Numbers of calls differ a little between runs, because checkpoints depend on time. So the last
@@ -24,6 +26,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -291,16 +294,49 @@ def faulty_crawl(room: Path, **settings: Any) -> Iterator[FaultyCrawl]:
         yield FaultyCrawl(room, site, offspring, state, **settings)
 
 
-def check_part(part: int, parts: int, every: int, only: str) -> Account:
-    """Check one of several parts of all faults, and print a line for each."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The faults of one run of this module."""
+
+    every: int = 1
+    only: str = ""
+    """Text that the descriptions of the faults have."""
+    jobs: int = 1
+    ends_at: float = inf
+    """Time from which no further fault is checked, in seconds since the epoch."""
+    done: Path | None = None
+    """File with the descriptions of the faults that were recovered in earlier runs. Further ones are appended."""
+
+    def choose(self, counts: dict[Kind, int], part: int) -> list[Fault]:
+        """Return the faults of one of the jobs that are still to be checked, mixed, so that all kinds come soon."""
+        known = set(self.done.read_text().splitlines()) if self.done is not None and self.done.exists() else set()
+        found = [one for one in list_faults(counts, every=self.every) if self.only in str(one)]
+        left = [one for one in found[part :: self.jobs] if str(one) not in known]
+        return Random(0).sample(left, len(left))
+
+    def note(self, fault: Fault) -> None:
+        """Append a fault to the file. One write per line, so that several jobs may do so."""
+        if self.done is not None:
+            with self.done.open("a") as file:
+                file.write(f"{fault}\n")
+
+
+def check_part(part: int, selection: Selection) -> Account:
+    """Check the faults of one of several jobs, and print a line for each."""
     account = Account()
     with tempfile.TemporaryDirectory() as room, faulty_crawl(Path(room)) as crawl:
-        faults = [one for one in list_faults(crawl.counts, every=every) if only in str(one)][part::parts]
+        faults = selection.choose(crawl.counts, part)
         print(f"{len(faults)} faults; calls of the crawl: {crawl.counts}", flush=True)
-        for fault in faults:
+        for number, fault in enumerate(faults, 1):
+            if time.time() >= selection.ends_at:
+                print(f"{len(faults) - number + 1} faults are left", flush=True)
+                break
             began = time.monotonic()
             problem = crawl.check(fault, account)
-            print(f"{time.monotonic() - began:.1f} s {problem or f'{fault}: recovered'}", flush=True)
+            if not problem:
+                selection.note(fault)
+            told = problem or f"{fault}: recovered"
+            print(f"{number} of {len(faults)}, {time.monotonic() - began:.1f} s: {told}", flush=True)
     return account
 
 
@@ -309,10 +345,19 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="only one call in so many")
     parser.add_argument("--only", default="", help="only faults whose description has this text")
     parser.add_argument("--jobs", type=int, default=2, help="crawls at a time")
+    parser.add_argument("--minutes", type=float, default=inf, help="begin no further fault after so many minutes")
+    parser.add_argument("--done", type=Path, help="file with recovered faults, which are not checked again")
     arguments = parser.parse_args()
-    account, jobs = Account(), arguments.jobs
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        results = [pool.submit(check_part, part, jobs, arguments.every, arguments.only) for part in range(jobs)]
+    selection = Selection(
+        every=arguments.every,
+        only=arguments.only,
+        jobs=arguments.jobs,
+        ends_at=time.time() + 60 * arguments.minutes,
+        done=arguments.done,
+    )
+    account = Account()
+    with ProcessPoolExecutor(selection.jobs, mp_context=get_context("spawn")) as pool:
+        results = [pool.submit(check_part, part, selection) for part in range(selection.jobs)]
         for result in results:
             account.add(result.result())
     print(account)

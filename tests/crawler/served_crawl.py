@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from motherlode.crawler import Counters, CrawlFolder, Job
@@ -10,6 +11,17 @@ from motherlode.crawler.engine.engine import Engine
 from motherlode.crawler.engine.factory import assemble
 from motherlode.model import Visit
 from tests.servers import Answering, serving
+
+
+async def run_job(job: Job, path: Path) -> list[Visit]:
+    """Run a job in a new folder, and return its visits."""
+    folder = CrawlFolder(path)
+    folder.create(job)
+    try:
+        assembled = assemble(job, folder)
+        return [visit async for visit in assembled.engine.visits(assembled.seeds)]
+    finally:
+        folder.unlock()
 
 
 async def crawl_servers(

@@ -1,6 +1,7 @@
 """Clusters of a real crawl: the graph of clusters, its evidence, and later runs."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import motherlode as ml
 from motherlode.crawler.clusters import update_clusters
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.index_later import index_log
 from motherlode.crawler.verification import verify
 from motherlode.index.page_record import CLUSTERS, PageRecord
 from motherlode.index.quad_store import QuadStore
@@ -61,6 +63,22 @@ def test_clusters_of_an_unchanged_crawl_are_not_read_or_written_again(crawl: Cra
     assert first.described == first.things > 0
     assert (again.things, again.described, again.written, again.removed) == (first.things, 0, 0, 0)
     assert (again.clusters, again.members) == (1, 2)
+
+
+def clusters_of(crawl: CrawlFolder) -> set[str]:
+    store = QuadStore(crawl.store, read_only=True)
+    try:
+        return {str(quad) for quad in store.match(graph=f"<{CLUSTERS}>")}
+    finally:
+        store.close()
+
+
+def test_store_that_is_built_again_from_the_log_has_the_clusters(crawl: CrawlFolder) -> None:
+    update_clusters(crawl)
+    before = clusters_of(crawl)
+    shutil.rmtree(crawl.store)
+    index_log(crawl)
+    assert before and clusters_of(crawl) == before
 
 
 def replace_page(crawl: CrawlFolder) -> None:

@@ -10,25 +10,18 @@ import pytest
 from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.report.crawl_report import build_report
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
 from tests.crawler.changing_web import ChangingWeb, Document, serving, stats
+from tests.crawler.served_crawl import run_job
 
 
 async def _crawl(path: Path, site: ChangingWeb, **more: object) -> list[Visit]:
     keys = {"seeds": (f"{site.root}/",), "delay": 0.0, "allow": ("127.0.0.0/8",), "workers": 1, "words": False, **more}
-    job = Job(**keys)  # type: ignore[arg-type]
-    folder = CrawlFolder(path)
-    folder.create(job)
-    try:
-        assembled = assemble(job, folder)
-        return [visit async for visit in assembled.engine.visits(assembled.seeds)]
-    finally:
-        folder.unlock()
+    return await run_job(Job(**keys), path)  # type: ignore[arg-type]
 
 
 def _site(*links: str, robots: str | None = None, **pages: Document) -> ChangingWeb:

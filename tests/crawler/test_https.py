@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job, JobError
-from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.report.crawl_report import build_report
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.fetch import dns
@@ -22,6 +21,7 @@ from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER
 from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import FailureKind, Visit
+from tests.crawler.served_crawl import run_job
 from tests.fetch.certificates import Identity, issued, saved, server_context
 from tests.fetch.servers import LastingServer, answer
 
@@ -64,14 +64,7 @@ def redirect(to: str) -> bytes:
 
 async def crawl(folder: Path, seeds: list[str], **more: Any) -> list[Visit]:
     usual = {"delay": 0.0, "allow": ("127.1.0.0/16",), "workers": 1, "words": False, "retry_wait": 0.01}
-    job = Job(seeds=tuple(seeds), **{**usual, **more})
-    made = CrawlFolder(folder)
-    made.create(job)
-    try:
-        assembled = assemble(job, made)
-        return [visit async for visit in assembled.engine.visits(assembled.seeds)]
-    finally:
-        made.unlock()
+    return await run_job(Job(seeds=tuple(seeds), **{**usual, **more}), folder)
 
 
 def kinds(visits: list[Visit]) -> Counter[str]:

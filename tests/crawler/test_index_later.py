@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace as replace_entry
 
-from motherlode.crawler import CrawlFolder, Job
+from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.crawler.index_later import (
     MANIFEST,
     IndexUpdater,
     build_store_at,
+    compact,
     copy_manifest,
     index_log,
     needs_indexing,
@@ -29,6 +33,7 @@ from motherlode.index.fulltext import Search, WordSearcher
 from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, complete_manifest, encode_manifest
 from motherlode.index.page_record import RunRecord
 from motherlode.index.quad_store import QuadStore
+from motherlode.index.segment_files import SegmentWriter, list_segments
 from motherlode.index.snapshot import DamagedError
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
 from tests.crawler.logged_web import LoggedWeb, quads_of
@@ -168,6 +173,111 @@ def test_store_at_a_time_has_the_version_of_each_page_at_that_time(tmp_path: Pat
         ({'"version 1"', '"page 0"', '"page 1"'}, 2),
         ({'"version 2"', '"page 0"', '"page 1"', '"page 2"'}, 3),
     ]
+
+
+class Killed(BaseException):
+    """Ends a compaction at one of its steps, as a kill would."""
+
+
+def kill_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Raise Killed at a step of writing files, and return a function that returns the number of steps so far."""
+    steps = iter(range(1, 10_000))
+    done = 0
+
+    def with_steps(owner: type, name: str) -> None:
+        inner = getattr(owner, name)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            nonlocal done
+            done = next(steps)
+            if done == step:
+                raise Killed
+            return inner(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, call)
+
+    for owner, names in _COMPACTION_STEPS.items():
+        for name in names:
+            with_steps(owner, name)
+    return lambda: done
+
+
+_COMPACTION_STEPS: dict[type, tuple[str, ...]] = {
+    SegmentWriter: ("append", "close"),
+    Path: ("rename", "replace", "unlink", "rmdir"),
+    LmdbStorage: ("put_note", "commit"),
+    UnindexedQuads: ("mark_indexed",),
+}
+
+
+def crawl_with_versions(path: Path) -> CrawlFolder:
+    """Make a crawl folder whose log has several versions of pages in two segments, and whose store is up to date."""
+    folder = CrawlFolder(path)
+    folder.create(Job(seeds=(A,), words=False))
+    log = NQuadsLog(folder.quads)
+    log.begin(RunRecord(identifier="run", started_at=1.0, version="1"))
+    for number in range(4):
+        texts = [(f"{A}{name}", ("<urn:s>", P, f'"{name} {number}"')) for name in range(number, 4)]
+        log.write([replace(record(url, text), fetched_at=10.0 * number) for url, text in texts])
+        log.backup(path.with_name(f"{path.name}-backup{number}"))  # which finishes the segment
+    log.close()
+    storage = LmdbStorage(folder.frontier)
+    storage.put_note(MANIFEST, log.encoded_manifest)
+    storage.commit()
+    storage.close()
+    index_log(folder)
+    return folder
+
+
+def quads_from_log(folder: CrawlFolder, path: Path) -> set[str]:
+    """Return the quads of a new store that is built from the log."""
+    path.mkdir()
+    build_store_at(folder, datetime(2100, 1, 1, tzinfo=UTC), path / "store")
+    store = QuadStore(path / "store", read_only=True)
+    try:
+        return {str(quad) for quad in (*store.quads(), *store.statements())}
+    finally:
+        store.close()
+
+
+def test_compaction_that_is_killed_at_any_step_loses_nothing_and_can_be_repeated(tmp_path: Path) -> None:
+    folder = crawl_with_versions(tmp_path / "original")
+    expected = quads_from_log(folder, tmp_path / "expected")
+    folder.unlock()
+    step, is_complete = 0, False
+    while not is_complete:
+        step += 1
+        copy = CrawlFolder(tmp_path / f"copy{step}")
+        shutil.copytree(folder.path, copy.path)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            steps_done = kill_at(step, monkeypatch)
+            with suppress(Killed):
+                compact(copy)
+                is_complete = True
+        assert is_complete or steps_done() == step
+        assert quads_from_log(copy, tmp_path / f"killed{step}") == expected
+        counts = compact(copy)
+        assert counts.versions - counts.dropped == 4
+        assert quads_from_log(copy, tmp_path / f"repeated{step}") == expected
+        assert len(list_segments(copy.quads)) == 1 and not needs_indexing(copy)
+    assert step > 10
+
+
+def test_store_at_a_time_before_the_reach_of_a_compacted_log_is_an_error(tmp_path: Path) -> None:
+    folder = crawl_with_versions(tmp_path / "crawl")
+    assert compact(folder).dropped == 6
+    build_store_at(folder, datetime.fromtimestamp(30.0, UTC), tmp_path / "store")
+    with pytest.raises(ValueError, match="was compacted"):
+        build_store_at(folder, datetime.fromtimestamp(29.0, UTC), tmp_path / "earlier")
+    folder.unlock()
+
+
+def test_compact_without_log_is_an_error(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=(A,)))
+    with pytest.raises(JobError, match="has no log"):
+        compact(folder)
+    folder.unlock()
 
 
 def test_store_at_a_time_without_log_is_an_error(tmp_path: Path) -> None:

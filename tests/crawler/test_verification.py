@@ -156,6 +156,24 @@ def test_repair_builds_damaged_store_again_from_the_log(copy: Callable[[str], Cr
     assert not (folder.path / "store.damaged").exists()
 
 
+REPORT = ox.Quad(*[ox.NamedNode("http://b.example/")] * 3, ox.NamedNode("urn:motherlode:validation"))
+
+
+def test_repair_keeps_derived_graph_of_an_earlier_version(copy: Callable[[str], CrawlFolder]) -> None:
+    folder = copy("now")
+    edit_store(folder, remove_graph="urn:motherlode:provenance", quad=REPORT)
+    motherlode("verify", folder.path, "--repair")
+    assert str(REPORT) in quads_of(folder)
+    assert verify(folder).findings == []
+
+
+def test_repair_of_unreadable_store_says_how_to_get_the_clusters_again(copy: Callable[[str], CrawlFolder]) -> None:
+    folder = copy("now")
+    folder.identity.touch()
+    spoil(folder.store)
+    assert f"`motherlode clusters {folder.path}`" in motherlode("verify", folder.path, "--repair").stderr
+
+
 def test_repair_of_indexed_log_keeps_the_pages_of_its_damaged_part(copy: Callable[[str], CrawlFolder]) -> None:
     folder = copy("now")
     before = quads_of(folder)

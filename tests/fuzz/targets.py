@@ -19,7 +19,6 @@ from lxml import etree
 
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.config.job_file import job_to_toml, read_job_file
-from motherlode.crawler.engine.recovery import UNREADABLE
 from motherlode.crawler.recrawl.page_memory import PageMemory
 from motherlode.crawler.stats.counters import Counters, Estimate, Estimator
 from motherlode.crawler.url_rules import TrapWatch
@@ -30,6 +29,7 @@ from motherlode.frontier import HostRecord
 from motherlode.links.collect import collect_links
 from motherlode.model import ContentKind, Extraction, Problem, Syntax, TransformResult, Visit
 from motherlode.policies import policy_from
+from motherlode.policies.model_io import UNREADABLE
 from motherlode.transform import html_metadata, jsonld, microdata, microformats, rdfa
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.jsonld_errors import JsonLdError

@@ -60,6 +60,15 @@ def test_store_from_log_equals_store_written_directly(tmp_path: Path) -> None:
     assert _all(_from_log(tmp_path / "log", QuadStore(tmp_path / "later"))) == _all(at_once)
 
 
+def test_records_of_one_url_in_a_row_are_read_as_they_were_written(tmp_path: Path) -> None:
+    failed = PageRecord(url=B, fetched_at=1.0, status=None, state="failed", reason="timeout")
+    silent = PageRecord(url=B, fetched_at=2.0, status=200)
+    logged(tmp_path, [failed, silent, failed])
+    pages = [page for portion in UnindexedQuads(tmp_path).batches() for page in portion.pages]
+    assert [(page.state, page.fetched_at) for page in pages] == [("known", 1.0), ("", 2.0), ("known", 1.0)]
+    assert [b"timeout" in page.provenance for page in pages] == [True, False, True]
+
+
 def test_batches_restore_time_and_quad_count_of_pages(tmp_path: Path) -> None:
     logged(tmp_path, some_pages())
     pages = [page for portion in UnindexedQuads(tmp_path).batches() for page in portion.pages]
@@ -177,7 +186,7 @@ class _Killed(BaseException):
 
 
 class _KillingOs:
-    """The module `os` until a step of the log is reached. Of the data of that step, half is written."""
+    """The module `os` until a step of the log is reached. That step writes only half of its data."""
 
     _STEPS = frozenset({"open", "write", "fsync", "close", "rename"})
 
@@ -229,7 +238,7 @@ def test_kill_at_every_step_of_the_log_keeps_acknowledged_pages(
 def _is_killed(
     folder: Path, pages: list[PageRecord], acknowledged: list[str], manifest: list[segment_files.ManifestEntry]
 ) -> bool:
-    """Write a log until the kill. What was acknowledged and committed by then is in the lists."""
+    """Write a log until the kill. The lists get what was acknowledged and committed by then."""
     try:
         log = NQuadsLog(folder)
         for page in pages:

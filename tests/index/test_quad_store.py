@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gc
+import shutil
 from itertools import product
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from motherlode.index import quad_store as store_module
-from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord
-from motherlode.index.quad_store import QuadStore, merge, store_bytes
+from motherlode.index.page_record import CLUSTERS, PROVENANCE, VALIDATION, PageRecord, RunRecord
+from motherlode.index.quad_store import QuadStore, graph_copy_path, merge, save_missing_copies, store_bytes
 from motherlode.index.rdf_patch import changes_path, read_changes
 from motherlode.model import Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
@@ -298,3 +300,51 @@ def test_store_bytes_counts_disk_use(tmp_path: Path) -> None:
     store.write([record(A, *(says(str(number), "x" * 100) for number in range(5000)))])
     store.flush()
     assert store_bytes(tmp_path / "store") > 100_000
+
+
+def test_failed_request_in_the_same_batch_does_not_replace_the_page(store: QuadStore) -> None:
+    failed = PageRecord(url=A, fetched_at=2.0, status=None, state="failed", reason="timeout")
+    store.write([failed, record(A, ROWS[0]), failed])
+    assert store.has(A)
+    assert union(store) == [" ".join(ROWS[0][:3])]
+
+
+REPORT = ox.Quad(ox.BlankNode("r"), ox.NamedNode("http://ex.org/p"), ox.Literal("é\n"), ox.NamedNode(VALIDATION))
+
+
+def save_report(store: QuadStore) -> None:
+    store.update_graph(VALIDATION, added=[REPORT])
+    store.save_graph(VALIDATION)
+
+
+def test_saved_graph_is_loaded_into_new_store_with_the_same_blank_nodes(tmp_path: Path) -> None:
+    save_report(QuadStore(tmp_path / "store"))
+    shutil.rmtree(tmp_path / "store")
+    store = QuadStore(tmp_path / "store")
+    store.load_derived_graphs()
+    assert list(store.quads()) == [REPORT]
+    assert union(store) == []
+
+
+def test_damaged_copy_of_a_graph_is_reported_and_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    save_report(QuadStore(tmp_path / "store"))
+    copy = graph_copy_path(tmp_path / "store", VALIDATION)
+    copy.write_bytes(copy.read_bytes()[:-9])
+    store = QuadStore(tmp_path / "other")
+    store.load_derived_graphs(tmp_path / "store")
+    assert list(store.quads()) == []
+    assert str(copy) in caplog.text
+
+
+def test_missing_copies_are_saved_and_others_are_kept(tmp_path: Path) -> None:
+    store = QuadStore(tmp_path / "store")
+    store.update_graph(VALIDATION, added=[REPORT])
+    store.flush()
+    copy = graph_copy_path(tmp_path / "store", VALIDATION)
+    save_missing_copies(tmp_path / "store")
+    saved = copy.read_bytes()
+    store.clear_graph(VALIDATION)
+    store.flush()
+    save_missing_copies(tmp_path / "store")
+    assert copy.read_bytes() == saved
+    assert not graph_copy_path(tmp_path / "store", CLUSTERS).exists(), "the store has no such graph"

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from motherlode.model import Extraction, FailureKind, Link, LinkSource, Outcome, Statement, Syntax, TransformResult
+from motherlode.model import (
+    Extraction,
+    FailureKind,
+    Link,
+    LinkSource,
+    Outcome,
+    Rating,
+    Statement,
+    Syntax,
+    TransformResult,
+)
+from motherlode.www.urls import host_of
 
 
 def links(*urls: str) -> list[Link]:
@@ -16,6 +27,20 @@ def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> 
         arm=arm,
         policy_state=b"",
         score=0.0,
+        reward=float(relevant),
+        relevant=relevant,
+        failure=failure,
+    )
+
+
+def rated_outcome(url: str, rating: Rating, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
+    """Return the outcome of a URL that a policy has rated."""
+    return Outcome(
+        url=url,
+        host=host_of(url),
+        arm=rating.arm,
+        policy_state=rating.policy_state,
+        score=rating.score,
         reward=float(relevant),
         relevant=relevant,
         failure=failure,

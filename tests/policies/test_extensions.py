@@ -1,28 +1,14 @@
-"""Policies that programs and installed packages add."""
+"""Policies that programs add."""
 
 from __future__ import annotations
-
-import json
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from motherlode.model import Explains, Link, LinkSource, Outcome
 from motherlode.policies import policy_from, policy_usage, reads_known_links
-from motherlode.policies.extensions import _ADDED, added_policies, policy
-from motherlode.policies.policy_table import GROUP, POLICY_TABLE, installed_policies
+from motherlode.policies.extensions import added_policies, policy
 
-
-@pytest.fixture(autouse=True)
-def table() -> Iterator[None]:
-    before, added = dict(POLICY_TABLE), dict(_ADDED)
-    yield
-    for saved, current in ((before, POLICY_TABLE), (added, _ADDED)):
-        current.clear()
-        current.update(saved)
+pytestmark = pytest.mark.usefixtures("restored_policies")
 
 
 class ShortFirst:
@@ -128,48 +114,3 @@ def test_class_of_a_script_or_a_function_is_not_importable() -> None:
 
     policy("local")(Local)
     assert not added_policies(["local"])[0].is_importable
-
-
-def install_policy(folder: Path, monkeypatch: pytest.MonkeyPatch, *, name: str, code: str) -> None:
-    """Install a package with a policy, for this process and for those that it starts."""
-    about = folder / "added_policy-1.dist-info"
-    about.mkdir(parents=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: added-policy\nVersion: 1\n")
-    (about / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = added_policy_{name}:Added\n")
-    (folder / f"added_policy_{name}.py").write_text(code)
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", str(folder))
-    installed_policies.cache_clear()
-
-
-@pytest.fixture
-def forget_installed() -> Iterator[None]:
-    yield
-    installed_policies.cache_clear()
-
-
-@pytest.mark.usefixtures("forget_installed")
-def test_entry_point_policy_is_imported_at_its_first_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "class Added:\n    def score(self, link, parent):\n        return 5.0\n"
-    install_policy(tmp_path, monkeypatch, name="five", code=code)
-    policy_from("bfs")
-    assert "added_policy_five" not in sys.modules
-    assert policy_from("five").rate([link("a")], None)[0].score == 5.0
-
-
-@pytest.mark.usefixtures("forget_installed")
-def test_entry_point_that_cannot_be_imported_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install_policy(tmp_path, monkeypatch, name="broken", code="import no_such_module\n")
-    with pytest.raises(ValueError, match="policy 'broken' cannot be imported: No module named 'no_such_module'"):
-        policy_from("broken")
-
-
-@pytest.mark.usefixtures("forget_installed")
-def test_entry_point_policy_is_known_to_commands_and_their_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code = "class Added:\n    def score(self, link, parent):\n        return -len(link.url)\n"
-    install_policy(tmp_path, monkeypatch, name="short", code=code)
-    words = ["simulate", "synthetic:300", "--policy", "bfs", "--policy", "short", "--pages", "20", "--json"]
-    done = subprocess.run([sys.executable, "-m", "motherlode", *words], capture_output=True, text=True, check=False)
-    assert [json.loads(line)["policy"] for line in done.stdout.splitlines()] == ["bfs", "short"], done.stderr

@@ -1,9 +1,9 @@
 """Descriptions of things on many hosts with known truth, for the tests of identity.
 
-Each real thing is described by its maker and on one to eight hosts. Of the descriptions a stated share has a wrong
-identifier (of another thing), none, a placeholder, or a conflicting second one. Names vary as in shops: order of words,
-additions of the seller, small letters, missing words. Some identifiers are hubs: the telephone number of a shop on all
-its things, and its home page in sameAs.
+Each real thing is described by its maker and on one to eight hosts. A stated share of the descriptions has a wrong
+identifier (of another thing), no identifier, a placeholder, or a conflicting second one. Names vary as in shops: order
+of words, additions of the seller, small letters, missing words. Some identifiers are hubs: the telephone number of a
+shop on all its things, and its home page in sameAs.
 """
 
 import random

@@ -4,50 +4,38 @@ import pytest
 
 from motherlode.model.terms import RDF_TYPE
 from motherlode.quality.page_graph import PageGraph
-from motherlode.quality.validation import ShapeError, Validator, parse_triples
-from motherlode.quality.validation_report import build_report
-
-PREFIXES = """@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix : <http://schema.org/> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> ."""
-S = "http://schema.org/"
-
-
-def validate(shapes: str, data: str) -> list[tuple[str, str]]:
-    validator = Validator.from_turtle(f"{PREFIXES}\n{shapes}".encode())
-    graph = PageGraph(parse_triples(f"{PREFIXES}\n{data}".encode()))
-    return [(result.path, result.message) for result in validator.validate(graph)]
+from motherlode.quality.validation import ShapeError
+from tests.quality.shacl_data import messages_of, validator_of
 
 
 def test_validator_reports_path_and_message_of_a_missing_property() -> None:
-    found = validate(
+    found = messages_of(
         "<urn:s> sh:targetClass :Product ; sh:property [ sh:path :name ; sh:minCount 1 ] .", "[] a :Product ."
     )
     assert found == [("schema:name", "is missing")]
 
 
 def test_validator_with_https_data_applies_shapes_of_http() -> None:
-    validator = Validator.from_turtle(
-        f"{PREFIXES} <urn:s> sh:targetClass :Product ; sh:property [ sh:path :name ; sh:minCount 1 ] .".encode()
-    )
+    validator = validator_of("<urn:s> sh:targetClass :Product ; sh:property [ sh:path :name ; sh:minCount 1 ] .")
     graph = PageGraph([("_:a", RDF_TYPE, "<https://schema.org/Product>")])
     assert len(validator.validate(graph)) == 1
     assert not validator.validate(PageGraph([*graph.triples(), ("_:a", "<https://schema.org/name>", '"x"')]))
 
 
 def test_validator_ignores_pages_without_target_types() -> None:
-    assert validate("<urn:s> sh:targetClass :Product ; sh:nodeKind sh:IRI .", "[] a :Person .") == []
+    assert messages_of("<urn:s> sh:targetClass :Product ; sh:nodeKind sh:IRI .", "[] a :Person .") == []
 
 
 def test_validator_with_recursive_shapes_terminates() -> None:
     shapes = "<urn:s> sh:targetClass :Person ; sh:property [ sh:path :knows ; sh:node <urn:s> ; sh:minCount 1 ] ."
-    assert validate(shapes, "<urn:a> a :Person ; :knows <urn:b> . <urn:b> a :Person ; :knows <urn:a> .") == []
-    assert validate(shapes, "<urn:a> a :Person ; :knows <urn:b> .") == [("schema:knows", "schema:knows is missing")]
+    assert messages_of(shapes, "<urn:a> a :Person ; :knows <urn:b> . <urn:b> a :Person ; :knows <urn:a> .") == []
+    assert messages_of(shapes, "<urn:a> a :Person ; :knows <urn:b> .") == [("schema:knows", "schema:knows is missing")]
 
 
 def test_validator_prefers_the_message_of_the_shape() -> None:
     named = 'sh:path :name ; sh:minCount 1 ; sh:message "Give it a name."'
     shapes = f"<urn:s> sh:targetClass :Product ; sh:property [ {named} ] ."
-    assert validate(shapes, "[] a :Product .") == [("schema:name", "Give it a name.")]
+    assert messages_of(shapes, "[] a :Product .") == [("schema:name", "Give it a name.")]
 
 
 @pytest.mark.parametrize(
@@ -63,13 +51,4 @@ def test_validator_prefers_the_message_of_the_shape() -> None:
 )
 def test_validator_with_invalid_shapes_raises_an_error_with_the_reason(shapes: str, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
-        Validator.from_turtle(f"{PREFIXES}\n{shapes}".encode())
-
-
-def test_build_report_without_results_conforms() -> None:
-    triples = list(build_report([], PageGraph([])))
-    assert (
-        "_:report",
-        "<http://www.w3.org/ns/shacl#conforms>",
-        '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>',
-    ) in triples
+        validator_of(shapes)

@@ -45,7 +45,7 @@ class Tab:
         session = {"sessionId": self._session} if self._session else {}
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters, **session}))
         while True:
-            message = json.loads(self._socket.recv(timeout=60))
+            message = json.loads(self._socket.recv(timeout=120))
             if message.get("id") == self._number:
                 assert "error" not in message, message
                 found: dict[str, Any] = message["result"]
@@ -56,7 +56,7 @@ class Tab:
         self.events.clear()
         self.call("Page.navigate", url=url)
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(json.loads(self._socket.recv(timeout=60)))
+            self.events.append(json.loads(self._socket.recv(timeout=120)))
         self.evaluate("new Promise(done => setTimeout(done, 30))")
 
     def evaluate(self, script: str) -> Any:
@@ -80,7 +80,7 @@ def browser(folder: Path) -> Iterator[Tab]:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         place = folder / "DevToolsActivePort"
-        for _ in range(600):
+        for _ in range(1200):
             if place.exists() and len(place.read_text().splitlines()) == 2:
                 break
             assert process.poll() is None, "chromium ended"

@@ -6,9 +6,12 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+
+import aiohttp
+from aiohttp import web
 
 from motherlode.www.urls import canonical
 from tests.support import write_warc
@@ -77,7 +80,7 @@ def crawl(folder: Path) -> Path:
     warc = write_warc(folder / "web.warc.gz", pages)
     out = folder / "out"
     command = [sys.executable, "-m", "motherlode", "crawl", HOME, "--web", str(warc), "--delay", "0", "-o", str(out)]
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=250, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["quads"] > 50
     return out
@@ -98,5 +101,20 @@ def served(out: Path, *flags: str) -> Iterator[str]:
         yield match[1]
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     assert process.returncode == 0
+
+
+@asynccontextmanager
+async def client_of(
+    application: web.Application, *, cookies: aiohttp.CookieJar | None = None
+) -> AsyncIterator[aiohttp.ClientSession]:
+    """Serve an application in this process, and yield a client of it."""
+    runner = web.AppRunner(application, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        async with aiohttp.ClientSession(f"http://127.0.0.1:{runner.addresses[0][1]}", cookie_jar=cookies) as session:
+            yield session
+    finally:
+        await runner.cleanup()

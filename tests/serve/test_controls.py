@@ -11,7 +11,6 @@ from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 import pytest
-from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.control import read_control
@@ -19,6 +18,7 @@ from motherlode.crawler.url_rules import compile_pattern, read_filters
 from motherlode.serve.application import Access, application
 from motherlode.serve.controls import exclusion_pattern
 from motherlode.serve.sparql import QueryLimits
+from tests.serve.site import client_of
 
 TOKEN = {"Authorization": "Bearer sesame"}
 
@@ -28,16 +28,10 @@ async def asked(path: Path, *, is_token_required: bool = False) -> AsyncIterator
     folder = CrawlFolder(path)
     folder.create(Job(seeds=("http://a.test/",), pages=5))
     access = Access.from_options(token="sesame", is_token_required=is_token_required)
-    runner = web.AppRunner(application(folder, QueryLimits(workers=1), access), shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        jar = aiohttp.CookieJar(unsafe=True)  # it keeps cookies of IP addresses
-        async with aiohttp.ClientSession(f"http://127.0.0.1:{runner.addresses[0][1]}", cookie_jar=jar) as session:
-            yield session
-    finally:
-        await runner.cleanup()
-        folder.unlock()
+    cookies = aiohttp.CookieJar(unsafe=True)  # it keeps cookies of IP addresses
+    async with client_of(application(folder, QueryLimits(workers=1), access), cookies=cookies) as session:
+        yield session
+    folder.unlock()
 
 
 async def act(session: aiohttp.ClientSession, action: str, value: str = "", **headers: str) -> int:

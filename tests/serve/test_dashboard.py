@@ -26,6 +26,9 @@ from tests.serve.browser import Tab, browser
 
 PAGES = 2000
 """More than the crawl can fetch while the dashboard is watched: only the new budget ends it."""
+DELAY = 2.0
+"""Seconds between two requests to one of the 48 hosts. The crawl fetches at most 24 pages per second, so it would last
+80 seconds on any machine. The types, which change last, are counted every 20 seconds."""
 FETCHED = r"Fetched ([\d,]+)"
 SCREENS = [(width, scheme) for width in (360, 768, 1400) for scheme in ("light", "dark")]
 SHOWN = """
@@ -85,13 +88,13 @@ def crawling(folder: Path) -> Iterator[LiveCrawl]:
     """Crawl the demo web, slowly enough to be watched, on a terminal of its own."""
     with WebServer(pages=3000, seed=1, port=0) as web:
         hosts = {name: f"{address}:{port}" for name, (address, port) in web.hosts.items()}
-        missing = [f"{seed}missing-{number}" for number in range(8) for seed in web.seeds[:3]]  # they fail one by one
+        missing = [f"{seed}missing-{number}" for number in range(20) for seed in web.seeds[:3]]  # they fail one by one
         sources = tuple({"name": f"Source {seed}", "seeds": [seed]} for seed in web.seeds)
         job = Job(
             seeds=missing,
             sources=sources,
             pages=PAGES,
-            delay=0.2,
+            delay=DELAY,
             allow=("127.0.0.0/8",),
             hosts=hosts,
             retry_wait=0.05,
@@ -106,7 +109,7 @@ def crawling(folder: Path) -> Iterator[LiveCrawl]:
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-            process.wait(timeout=60)
+            process.wait(timeout=120)
             os.close(terminal)
 
 
@@ -205,4 +208,4 @@ def test_dashboard_of_live_crawl_moves_and_shows_end(tmp_path: Path) -> None:
         wait_until(tab, lambda shown: not shown)
         assert tab.evaluate("document.querySelectorAll('table.pages tbody tr').length") > 0
         crawl.process.send_signal(signal.SIGINT)
-        assert crawl.process.wait(timeout=60) == 0
+        assert crawl.process.wait(timeout=120) == 0

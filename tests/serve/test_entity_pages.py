@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -56,13 +55,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     quads.close()
     return path
-
-
-@pytest.fixture
-async def pool(store: Path) -> AsyncIterator[QueryPool]:
-    made = QueryPool(store, store.parent / "words", workers=1)
-    yield made
-    await made.close()
 
 
 def rows(html: str) -> list[str]:

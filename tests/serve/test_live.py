@@ -14,6 +14,7 @@ from aiohttp import web
 
 from motherlode.serve import live
 from motherlode.serve.live import LiveFeed
+from tests.serve.site import client_of
 
 
 class Source:
@@ -42,14 +43,8 @@ async def served(source: Source) -> AsyncIterator[tuple[aiohttp.ClientSession, L
     application = web.Application()
     application.add_routes([web.get("/events", feed.handle)])
     application.on_shutdown.append(lambda _: feed.close())
-    runner = web.AppRunner(application, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        async with aiohttp.ClientSession(f"http://127.0.0.1:{runner.addresses[0][1]}") as session:
-            yield session, feed
-    finally:
-        await runner.cleanup()
+    async with client_of(application) as session:
+        yield session, feed
 
 
 async def next_parts(response: aiohttp.ClientResponse) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -114,13 +113,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quads.write([record("http://a.test/", *(says(f"x{n}", f"<i>{n}</i>") for n in range(MAX_ROWS + 5)))])
     quads.close()
     return path
-
-
-@pytest.fixture
-async def pool(store: Path) -> AsyncIterator[QueryPool]:
-    made = QueryPool(store, store.parent / "words", workers=1)
-    yield made
-    await made.close()
 
 
 async def ask(pool: QueryPool, sparql: str, *, seconds: float = 30.0) -> tuple[int, LexborHTMLParser]:

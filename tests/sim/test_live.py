@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.engine.factory import assemble
 from motherlode.sim.runner import Trial, WebSpec, open_web, run_trial
 from motherlode.sim.trace.recorder import record
+from tests.crawler.served_crawl import run_job
 from tests.sim.fakes import recorded_graph
 
 PAGES = 150
@@ -24,12 +24,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]
 
 
 async def live_picks(job: Job, folder: CrawlFolder) -> list[tuple[str, bool]]:
-    folder.create(job)
-    try:
-        assembled = assemble(job, folder)
-        return [(visit.url, visit.relevant) async for visit in assembled.engine.visits(assembled.seeds)]
-    finally:
-        folder.unlock()
+    return [(visit.url, visit.relevant) for visit in await run_job(job, folder.path)]
 
 
 @pytest.mark.parametrize(

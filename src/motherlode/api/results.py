@@ -172,8 +172,8 @@ class CrawlResult:
     def export(self, output: str | PathLike[str], *, format: ExportFormat | None = None) -> int:
         """Write the data of the crawl to a file or folder, and return the number of quads or records.
 
-        The end of the name tells the format: .nq, .trig, .jsonld, .warc or .ttl (a VoID description), each also with
-        .gz; any other name is a folder of Parquet tables, which need the extra `parquet`.
+        The suffix of the name determines the format: .nq, .trig, .jsonld, .warc or .ttl (a VoID description), each also
+        with .gz; any other name is a folder of Parquet tables, which need the extra `parquet`.
         """
         path = Path(output)
         form = format or _FORMATS.get(path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix, "parquet")

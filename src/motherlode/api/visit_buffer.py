@@ -62,7 +62,7 @@ class VisitBuffer:
             return not self._visits and (self._has_ended or self._is_discarding)
 
     def get(self, seconds: float) -> Visit | None:
-        """Return the next visit, or None if there is none after some seconds, or at the end."""
+        """Wait at most `seconds` for the next visit and return it; None if none has come, or at the end."""
         with self._changed:
             if not self._visits and not self._has_ended and not self._is_discarding:
                 self._changed.wait(seconds)

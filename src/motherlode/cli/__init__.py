@@ -18,7 +18,7 @@ from motherlode.project import VERSION
 from motherlode.runtime import MissingExtraError, process_start
 
 COMMANDS = (
-    *("crawl", "resume", "stats", "explain", "model", "index", "query", "search"),
+    *("crawl", "resume", "stats", "explain", "model", "index", "compact", "query", "search"),
     *("pages", "table", "clusters", "validate", "serve", "export", "changes", "verify", "extract", "filter", "record"),
     *("simulate", "demo", "keys"),
 )

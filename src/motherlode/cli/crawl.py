@@ -26,7 +26,17 @@ from motherlode.cli.options import OUTPUT, REWARD_HELP, TARGET_HELP, Allow, AsJs
 from motherlode.cli.serve import ServerEndpoint, ServerProcess
 from motherlode.cli.terminal import say, stop
 from motherlode.cluster.ray_runtime import check_shards, running_ray
-from motherlode.crawler import CrawlFolder, Job, JobError, check, parse_size, parse_time, read_job_file, read_stats
+from motherlode.crawler import (
+    Counters,
+    CrawlFolder,
+    Job,
+    JobError,
+    check,
+    parse_size,
+    parse_time,
+    read_job_file,
+    read_stats,
+)
 from motherlode.crawler.config.job_file import read_seeds
 from motherlode.crawler.config.values import check_secrets
 from motherlode.crawler.engine.factory import BeginRefresh
@@ -274,9 +284,7 @@ def _refresh(
         begin = {"plans": plan_shards(folder, job.shards, RefreshKind.DUE if due else RefreshKind.ALL, clock.time())}
     with _serving(folder, endpoint) as server:
         stopped = run_crawl(job, folder, quiet=is_quiet, **begin)
-        left = count_waiting_revisits(folder)
-        ending = RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
-        print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
+        _print_refresh(folder, job, before, stopped=stopped, quiet=quiet, as_json=as_json)
         _keep_serving(server, is_wanted=not (stopped or is_quiet))
 
 
@@ -319,8 +327,15 @@ def _refresh_forever(
         stop_after_failure(error, folder, command="resume")
     finally:
         folder.unlock()
+    _print_refresh(folder, job, before.totals, stopped=True, quiet=quiet, as_json=as_json)
+
+
+def _print_refresh(
+    folder: CrawlFolder, job: Job, before: Counters, *, stopped: bool, quiet: bool, as_json: bool
+) -> None:
+    """Print the outcome of a refresh. `before` are the counters at its start."""
     left = count_waiting_revisits(folder)
-    ending = RefreshEnd(folder=folder, budget=job, before=before.totals, stopped=True, left=left)
+    ending = RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
     print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
@@ -10,8 +10,8 @@ from typing import Annotated, BinaryIO, Literal
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from motherlode.cli.index import update_index
 from motherlode.cli.options import OUTPUT, CrawlDir, open_crawl, option
+from motherlode.cli.query import folder_at
 from motherlode.cli.terminal import FAILED, say, stop, terminal
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count
@@ -48,6 +48,7 @@ def export(
         list[str] | None,
         option("USE", f"Leave out the statements of pages that reserve a use: {', '.join(USES)}; repeatable."),
     ] = None,
+    at: Annotated[str, option("TIME", "Export the pages as they were then: 2026-01-31 or 2026-01-31T12:00:00Z.")] = "",
 ) -> None:
     """Write the data of a crawl in a format for other tools.
 
@@ -66,29 +67,34 @@ def export(
       motherlode export out --format parquet -o tables
       motherlode export out --format void
       motherlode export out --without-reserved train-ai --without-reserved tdm -o free.nq.gz
+      motherlode export out --at 2026-01-31 -o january.nq.gz
     """
     uses = _check_uses(without_reserved or [], form)
     crawl = open_crawl(folder)
     if form == "warc":
+        if at:
+            stop("--at works with the formats of quads, not with warc: its records have the times of all responses")
         _export_warc(crawl, output)
         return
-    update_index(crawl)
-    store = _open_store(crawl)
-    try:
+    with folder_at(crawl, at) as past, closing(_open_store(past)) as store:
         without = store.pages_that_reserve(uses)
-        if form == "parquet":
-            _export_parquet(store, output, without)
-        elif form == "dataset":
-            _export_dataset(crawl, store, output, without)
-        elif form == "void":
-            _export_stream(lambda file, progress: export_void(store, file, progress), output, "statements")
-        else:
-            write = partial(_STREAMS[form], store, without=without)
-            _export_stream(lambda file, progress: write(file, progress), output, "quads")
-    finally:
-        store.close()
+        _export_store(crawl, store, form, output, without)
     if uses:
         say(f"left out: the statements of {format_count(len(without), 'page')} that reserve {' or '.join(uses)}")
+
+
+def _export_store(
+    crawl: CrawlFolder, store: QuadStore, form: ExportFormat, output: Path | None, without: Collection[str]
+) -> None:
+    if form == "parquet":
+        _export_parquet(store, output, without)
+    elif form == "dataset":
+        _export_dataset(crawl, store, output, without)
+    elif form == "void":
+        _export_stream(lambda file, progress: export_void(store, file, progress), output, "statements")
+    else:
+        write = partial(_STREAMS[form], store, without=without)
+        _export_stream(lambda file, progress: write(file, progress), output, "quads")
 
 
 def _check_uses(uses: list[str], form: ExportFormat) -> list[str]:

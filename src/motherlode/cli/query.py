@@ -56,7 +56,7 @@ def query(
         stop(f"{sparql} is a file: to run the query in it, write motherlode query {folder} - < {sparql}")
     text = sys.stdin.read() if sparql == "-" else sparql
     request = QueryRequest(sparql=text, allow_service=allow_service)
-    with _folder_at(crawl, at) as queried:
+    with folder_at(crawl, at) as queried:
         code = run_with_timeout(timeout, lambda: _run_query(queried, request, output))
     if code is None:
         advice = "use LIMIT, a narrower pattern or --timeout"
@@ -66,7 +66,7 @@ def query(
 
 
 @contextmanager
-def _folder_at(crawl: CrawlFolder, at: str) -> Iterator[CrawlFolder]:
+def folder_at(crawl: CrawlFolder, at: str) -> Iterator[CrawlFolder]:
     """Yield the folder whose store has the pages as they were at a time: the crawl itself, with all pages, for ""."""
     if not at:
         update_index(crawl)
@@ -86,7 +86,7 @@ def _build_store(crawl: CrawlFolder, moment: datetime, past: CrawlFolder) -> int
 
     try:
         build_store_at(crawl, moment, past.store)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         stop(str(error), code=FAILED)
     return 0
 

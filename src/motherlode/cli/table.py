@@ -9,19 +9,11 @@ from motherlode.cli.options import OUTPUT, CrawlDir, argument, flag, open_crawl,
 from motherlode.cli.terminal import FAILED, say, stop
 from motherlode.crawler import JobError
 from motherlode.crawler.crawl_table import TableError, open_table
+from motherlode.index.export.table_files import TABLE_SUFFIXES
 from motherlode.index.snapshot import DamagedError
 from motherlode.runtime import MissingExtraError
 
 Format = Literal["parquet", "csv", "json", "sqlite"]
-_FORMATS: dict[str, Format] = {
-    ".parquet": "parquet",
-    ".csv": "csv",
-    ".json": "json",
-    ".jsonl": "json",
-    ".db": "sqlite",
-    ".sqlite": "sqlite",
-}
-"""Formats by the end of a file name."""
 
 
 def table(
@@ -50,7 +42,7 @@ def table(
       motherlode table out schema:Product --distinct -o products.csv
     """
     crawl = open_crawl(folder)
-    chosen = form or (_FORMATS.get(output.suffix.lower()) if output else None) or "csv"
+    chosen = form or (TABLE_SUFFIXES.get(output.suffix.lower()) if output else None) or "csv"
     try:
         update_index(crawl)
         with open_table(crawl, type_, where=where, distinct=distinct, profile=profile) as made:

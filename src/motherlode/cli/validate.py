@@ -31,7 +31,7 @@ from motherlode.crawler.validation import (
     validate_page,
 )
 from motherlode.crawler.validation_summary import SEVERITIES, ValidationSummary, save_counts, sorted_hosts
-from motherlode.index.export.table_files import TableFormat, write_table
+from motherlode.index.export.table_files import TABLE_SUFFIXES, TableFormat, write_table
 from motherlode.index.snapshot import DamagedError
 from motherlode.quality.page_graph import Triple
 from motherlode.quality.shape_profiles import PROFILES, PageValidator, load_validator
@@ -44,14 +44,9 @@ _FORMATS: dict[str, OutputFormat] = {
     ".ttl": "turtle",
     ".nt": "ntriples",
     ".nq": "nquads",
-    ".parquet": "parquet",
-    ".csv": "csv",
-    ".json": "json",
-    ".jsonl": "json",
-    ".db": "sqlite",
-    ".sqlite": "sqlite",
+    **TABLE_SUFFIXES,
 }
-"""Formats by the end of a file name."""
+"""Formats by the suffix of a file name."""
 _RDF = {"turtle": ox.RdfFormat.TURTLE, "ntriples": ox.RdfFormat.N_TRIPLES, "nquads": ox.RdfFormat.N_QUADS}
 _PREFIXES = {
     "sh": "http://www.w3.org/ns/shacl#",

@@ -42,7 +42,7 @@ def merge_shards(folder: CrawlFolder, *, words: bool = True) -> bool:
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     new = CrawlFolder(temporary)
-    merge([part.store for part in parts], new.store)
+    merge([part.store for part in parts], new.store, before=folder.store)
     if words:
         _index_words(new)
     _merge_frontiers(parts, new, stamp)

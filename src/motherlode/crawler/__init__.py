@@ -15,12 +15,13 @@ from motherlode.model.target_kinds import JudgeStatements, add_target_kind
 from motherlode.runtime import lazy_exports
 
 if TYPE_CHECKING:
+    from motherlode.crawler.config.host_patterns import canonical_seeds
     from motherlode.crawler.config.job import Job
     from motherlode.crawler.config.job_file import read_job_file
     from motherlode.crawler.config.values import JobError, parse_size, parse_time
     from motherlode.crawler.engine.components import Components
     from motherlode.crawler.engine.engine import Engine
-    from motherlode.crawler.engine.factory import Assembled, canonical_seeds, check
+    from motherlode.crawler.engine.factory import Assembled, check
     from motherlode.crawler.engine.limits import Budget
     from motherlode.crawler.folder import CrawlFolder
     from motherlode.crawler.stats.counters import Counters
@@ -48,13 +49,14 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "config.host_patterns": ["canonical_seeds"],
         "config.job": ["Job"],
         "config.job_file": ["read_job_file"],
         "config.values": ["JobError", "parse_size", "parse_time"],
         "engine.components": ["Components"],
         "engine.limits": ["Budget"],
         "engine.engine": ["Engine"],
-        "engine.factory": ["Assembled", "canonical_seeds", "check"],
+        "engine.factory": ["Assembled", "check"],
         "folder": ["CrawlFolder"],
         "stats.counters": ["Counters"],
         "stats.reader": ["CrawlStats", "read_stats", "read_visits"],

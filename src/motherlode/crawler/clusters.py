@@ -57,6 +57,7 @@ def update_clusters(folder: CrawlFolder) -> ClusterCounts:
             _write_clusters(store, index, counts)
             index.save()
             store.flush()
+            store.save_graph(CLUSTERS)
         finally:
             index.close()
             store.close()

@@ -22,6 +22,7 @@ _CRAWL_FILES = (
     *("frontier", "store", "store.readers", "store.damaged", "words", "quads", "quads.new", "quads.old", "journal"),
     *("warc", "sinks", "segments", "shards", "secrets.toml", "filters.json", "crawl.log", "control.json"),
     *("report.html", "changes.rdfp", "forever.json", "identity.db", "validation.json", "next-round.json"),
+    *("clusters.nq.gz", "clusters.nq.gz.new", "validation.nq.gz", "validation.nq.gz.new"),
     "job.toml",
 )
 """Files and folders that a crawl makes, the job last. Others in its folder belong to the user."""

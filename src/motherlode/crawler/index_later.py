@@ -10,12 +10,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from motherlode.crawler.config.values import JobError
 from motherlode.crawler.folder import CrawlFolder, write_atomically
 from motherlode.index.indexer import IndexPaths, Progress, locked_log, wait_until_indexed
 from motherlode.index.nquads_log import (
@@ -28,6 +30,9 @@ from motherlode.index.nquads_log import (
 )
 from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
+
+if TYPE_CHECKING:
+    from motherlode.index.compaction import Compaction
 
 MANIFEST = "segments"
 """Name of the frontier's note with the manifest of the log."""
@@ -197,14 +202,50 @@ def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, tota
     return pages, lost
 
 
+def compact(folder: CrawlFolder) -> Compaction:
+    """Drop replaced versions of pages from the log of a crawl and of its shards. The caller holds the folder's lock.
+
+    JobError if there is no log. DamagedError, before anything is written, if a file of it has changed.
+    """
+    from motherlode.index.compaction import Compaction
+
+    counts = Compaction()
+    for part in folder.shard_folders() or [folder]:
+        if not has_log(part):
+            raise JobError(f"the crawl in {part.path} has no log of its pages, so there is nothing to compact")
+        index_log(part)
+        with locked_log(part.quads):
+            counts += _compact(part)
+    return counts
+
+
+def _compact(folder: CrawlFolder) -> Compaction:
+    from motherlode.crawler.engine.recovery import open_storage
+    from motherlode.index.compaction import compact_log
+
+    with closing(open_storage(folder)) as storage:
+        manifest = decode_manifest(storage.note(MANIFEST))
+        check_log(folder.quads, manifest)
+
+        def commit(new: list[ManifestEntry]) -> None:
+            storage.put_note(MANIFEST, encode_manifest(new))
+            storage.commit()
+            copy_manifest(folder, new)
+            find_unread(folder).mark_all_indexed()
+
+        return compact_log(folder.quads, after=max((entry.number for entry in manifest), default=0), commit=commit)
+
+
 _RUN_TIME = re.compile(rb'(?:startedAtTime|endedAtTime)> "([^"]*)"')
 
 
 def build_store_at(folder: CrawlFolder, at: datetime, store: Path) -> int:
     """Build a new store with the pages as they were at a time, from the log. Return the number of versions read.
 
-    DamagedError if a file of the log has changed since it was written. FileNotFoundError if there is no log.
+    DamagedError if a file of the log has changed since it was written. FileNotFoundError if there is no log. ValueError
+    if the log was compacted and does not reach back to that time.
     """
+    from motherlode.index.compaction import read_reach
     from motherlode.index.quad_store import QuadStore
 
     target, versions = QuadStore(store), 0
@@ -212,6 +253,10 @@ def build_store_at(folder: CrawlFolder, at: datetime, store: Path) -> int:
         if not has_log(part):
             raise FileNotFoundError(f"the crawl in {part.path} has no log of its pages, so their past is unknown")
         check_log(part.quads, _known_manifest(part))
+        if at < (reach := read_reach(part.quads)):
+            raise ValueError(
+                f"the log in {part.quads} was compacted and has all pages only from {reach.isoformat()} on"
+            )
         for batch in find_unread(part).batches(from_start=True):
             pages = [page for page in batch.pages if page.fetched_at <= at.timestamp()]
             versions += len(pages)

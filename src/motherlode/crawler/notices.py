@@ -32,7 +32,7 @@ _MIN_RELEVANT = 20
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
-    """What the receivers get, as a JSON object."""
+    """A message about an event of the crawl. Receivers get it as a JSON object."""
 
     event: str
     message: str
@@ -65,7 +65,7 @@ class HarvestDrop:
         self._is_low = False
 
     def add(self, *, relevant: bool) -> bool:
-        """Add a request. Return whether the rate has dropped with it."""
+        """Add a request. Return True if the rate has dropped below the limit with this request."""
         if len(self._last) == self._last.maxlen:
             oldest = self._last[0]
             self._before[0] += 1

@@ -283,6 +283,7 @@ def store_reports(pages: Iterable[PageFindings], folder: CrawlFolder) -> Iterato
             store.update_graph(VALIDATION, added=report_quads(about, has_graph=True))
             yield from batch
         store.flush()
+        store.save_graph(VALIDATION)
         store.close()
     finally:
         folder.unlock()

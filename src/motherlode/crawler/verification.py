@@ -17,6 +17,7 @@ from enum import StrEnum
 from itertools import chain
 from math import inf
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,7 +26,7 @@ from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import committed_manifest, find_unread, has_log
 from motherlode.frontier import STORAGE_ERRORS, LmdbStorage, UrlState, damage
 from motherlode.frontier.storage.tables import UNCHANGED
-from motherlode.index.page_record import OWN_GRAPHS, PAGE, PROVENANCE
+from motherlode.index.page_record import CLUSTERS, OWN_GRAPHS, PAGE, PROVENANCE
 from motherlode.index.snapshot import DamagedError, is_damage
 from motherlode.model import FailureKind, Visit
 from motherlode.model.terms import PREFIXES, RDF_TYPE, page_iri
@@ -431,13 +432,14 @@ def _repair_pages(folder: CrawlFolder, findings: list[FolderProblem]) -> None:
         _note_repair(findings, {Part.LOG}, f"{pages} pages of the log indexed, {lost} lost pages queued again")
     elif parts & _VIEWS and has_log(folder):
         pages, lost = _rebuild_store(folder)
-        _note_repair(findings, _VIEWS, f"{pages} pages of the log indexed again, {lost} lost pages queued again")
+        text = f"{pages} pages of the log indexed again, {lost} lost pages queued again"
+        _note_repair(findings, _VIEWS, text + _clusters_advice(folder))
     elif Part.PAGES in parts and Part.STORE not in parts:
         _note_repair(findings, {Part.PAGES}, f"{_requeue(folder)} pages queued again")
 
 
 _VIEWS = frozenset({Part.STORE, Part.PAGES, Part.GRAPHS})
-"""What is built from the log."""
+"""Parts of a crawl that can be built again from the log."""
 
 
 def _note_repair(findings: list[FolderProblem], parts: Collection[Part], text: str) -> None:
@@ -449,7 +451,9 @@ def _note_repair(findings: list[FolderProblem], parts: Collection[Part], text: s
 def _rebuild_store(folder: CrawlFolder) -> tuple[int, int]:
     """Build store and words from the log. Return the numbers of indexed pages and of pages that were queued again."""
     from motherlode.crawler.index_later import index_log
+    from motherlode.index.quad_store import save_missing_copies
 
+    save_missing_copies(folder.store)
     damaged = folder.store.with_name("store.damaged")
     shutil.rmtree(damaged, ignore_errors=True)
     if folder.store.exists():
@@ -459,6 +463,15 @@ def _rebuild_store(folder: CrawlFolder) -> tuple[int, int]:
     queued = _requeue(folder)
     shutil.rmtree(damaged, ignore_errors=True)
     return pages, queued
+
+
+def _clusters_advice(folder: CrawlFolder) -> str:
+    """Return what to run if the crawl had clusters and a new store has none; "" otherwise."""
+    from motherlode.index.quad_store import graph_copy_path
+
+    if not folder.identity.exists() or graph_copy_path(folder.store, CLUSTERS).exists():
+        return ""
+    return f"; `motherlode clusters {quote(str(folder.path))}` makes the clusters again"
 
 
 def _requeue(folder: CrawlFolder) -> int:

@@ -55,7 +55,7 @@ def replaces_get(kind: FailureKind) -> bool:
 
 
 def content_type_of(kind: FailureKind | None, header: str) -> str | None:
-    """Return the content type that the response to a HEAD has: "" for none, None if the response is not usable.
+    """Return the content type in the response to a HEAD: "" if it has no such header, None if it is not usable.
 
     The response to a HEAD that the server does not support (405, 501) or that timed out is not usable.
 

@@ -59,7 +59,7 @@ class DomainAccount(msgspec.Struct):
     withheld: dict[str, WithheldHost] = {}
     """The withheld hosts by name, in the order of their discovery."""
     unrecorded: list[str] | None = []
-    """Admitted hosts without a record in the storage; None as soon as every admitted host must have a record."""
+    """Admitted hosts without a record in the storage; None once every admitted host needs a record."""
 
     def has_room(self, limit: int) -> bool:
         return self.admitted < limit * (1 + self.relevant)

@@ -1,4 +1,4 @@
-"""The host queue: tracks when hosts and IP addresses are ready, and tells the policy which arms it may pick.
+"""The host queue: tracks when hosts and IP addresses are ready, and reports to the policy which arms it may pick.
 
 Hosts with the same IP address share its delay. If several shards use the same IP addresses, only the shard that has the
 *grant* of an IP address sends requests to it.

@@ -21,6 +21,7 @@ class LocalStore:
         self._quads = _open_when_unlocked(path)
         self._store: Store = self._quads
         self.add_run_quads, self.skip_known_changes = self._quads.add_run_quads, self._quads.skip_known_changes
+        self.load_derived_graphs = self._quads.load_derived_graphs
 
     def index_words(self, path: Path) -> None:
         """Index the words of all pages written from now on. A new word index is first filled from the whole store."""

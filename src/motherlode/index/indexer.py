@@ -78,6 +78,7 @@ class Indexer:
         self._store = _open_store(paths)
         if is_new:
             self._store.skip_known_changes()
+            self._store.load_derived_graphs()
         self._unread.mark_indexed(self._position)
         self._batches: list[LogBatch] = []
         self._urls: set[str] = set()

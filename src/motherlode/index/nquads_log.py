@@ -68,6 +68,8 @@ _OWN_GRAPH_MARK = GRAPH_OF_PAGE.encode()
 _GRAPH = re.compile(rb" (?:<[^<>\n]*>|_:\S+) \.\n")
 """The graph name and the full stop at the end of a line."""
 _MARK_FILE = "indexed"
+COMPACTED_FILE = "compacted"
+"""File beside the segments of a log that was compacted: the first time at which all pages are known."""
 
 
 class IndexerProcess(Protocol):
@@ -106,7 +108,7 @@ class NQuadsLog:
         check_log(folder, manifest)
         self._folder = folder
         last = max((entry.number for entry in manifest), default=0)
-        self._segments = SegmentWriter(folder, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=last)
+        self._segments = open_segment_writer(folder, after=last)
         self._earlier = complete_manifest(folder, manifest)
         self.encoded_manifest = encode_manifest(self._earlier)
         """The manifest after the last write, for the frontier. The thread that writes makes it, as files are synced."""
@@ -145,12 +147,19 @@ class NQuadsLog:
         for _, segment in list_segments(self._folder):
             if segment.suffix != ".part":
                 link_or_copy(segment, path / segment.name)
+        if (self._folder / COMPACTED_FILE).exists():
+            link_or_copy(self._folder / COMPACTED_FILE, path / COMPACTED_FILE)
 
     def close(self) -> None:
         """Finish the log, and wait until its indexer has indexed it."""
         self._segments.close()
         self._at_end(self.manifest())
         self._indexer.close()
+
+
+def open_segment_writer(folder: Path, *, after: int) -> SegmentWriter:
+    """Open a log for appending. New segments get numbers above `after`."""
+    return SegmentWriter(folder, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=after)
 
 
 def log_from_store(store: QuadStore, folder: Path, *, after: int = 0) -> None:
@@ -161,7 +170,7 @@ def log_from_store(store: QuadStore, folder: Path, *, after: int = 0) -> None:
     """
     new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
     shutil.rmtree(new, ignore_errors=True)
-    segments = SegmentWriter(new, size=_SEGMENT_BYTES, level=_GZIP_LEVEL, after=after)
+    segments = open_segment_writer(new, after=after)
     batch: list[bytes] = []
     size = 0
     for page in store.logged_pages():
@@ -210,7 +219,8 @@ def log_damage(folder: Path, manifest: Sequence[ManifestEntry], *, contents: boo
     files = list_segments(folder) if folder.is_dir() else []
     if not manifest:  # gaps in the numbers; files that were indexed completely may be missing
         numbers = [number for number, _ in files]
-        first = max(1, UnindexedQuads(folder).indexed_up_to[0])
+        is_compacted = (folder / COMPACTED_FILE).exists()  # then the first number is above 1
+        first = min(numbers, default=1) if is_compacted else max(1, UnindexedQuads(folder).indexed_up_to[0])
         missing = sorted(set(range(first, max(numbers, default=0))) - set(numbers))
         found += [f"the segment {folder / segment_name(number)} is missing" for number in missing]
     if contents:
@@ -351,8 +361,11 @@ def _parse_batch(text: bytes, position: LogPosition) -> LogBatch:
 
 
 def _provenance_end(text: bytes, name: bytes, end: int) -> int:
-    """Return where the provenance of a page ends. `end` is the end of its first line."""
-    while text.startswith(name, end):
+    """Return where the provenance of a page ends. `end` is the end of its first line.
+
+    The next record may be of the same URL and have no statements, so it ends at the next first line, too.
+    """
+    while text.startswith(name, end) and not _FIRST_LINE.match(text, end + len(name)):
         line_end = text.find(b"\n", end) + 1
         if not text.endswith(_PROVENANCE_END, end, line_end):
             break

@@ -122,7 +122,9 @@ CLUSTERS = "urn:motherlode:clusters"
 """The graph with clusters: descriptions of one thing, and why they were joined."""
 VALIDATION = "urn:motherlode:validation"
 """The graph with reports of validation."""
-OWN_GRAPHS = frozenset({PROVENANCE, CLUSTERS, VALIDATION})
+DERIVED_GRAPHS = (CLUSTERS, VALIDATION)
+"""Graphs that commands compute from the pages. The log of a crawl does not have them."""
+OWN_GRAPHS = frozenset({PROVENANCE, *DERIVED_GRAPHS})
 """Graphs that are not of a page, but of the crawl or of a command."""
 DATASET = "urn:motherlode:dataset"
 """The void:Dataset of all stored quads."""

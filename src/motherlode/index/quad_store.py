@@ -8,15 +8,20 @@ they become large.
 
 from __future__ import annotations
 
+import gzip
+import logging
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar, cast
 
 import pyoxigraph as ox
 
 from motherlode.index.page_record import (
+    DERIVED_GRAPHS,
     GRAPH_OF_PAGE,
     KEY,
     OWN_GRAPHS,
@@ -33,17 +38,20 @@ from motherlode.index.page_record import (
     serialize_run_end,
 )
 from motherlode.index.rdf_patch import ChangeLog, changes_path, copy_changes
+from motherlode.index.segment_files import sync_path
 from motherlode.index.snapshot import DamagedError, Snapshot, is_damage, store_advice
 from motherlode.model import Term
 from motherlode.model.sparql import query_in_order
 from motherlode.model.terms import PREFIXES, RDF_TYPE, literal, page_iri
 
+_logger = logging.getLogger(__name__)
 _PROVENANCE = ox.NamedNode(PROVENANCE)
 _OWN_GRAPHS = frozenset(map(ox.NamedNode, OWN_GRAPHS))
 _GRAPH = ox.NamedNode(PREFIXES["ml"] + "graph")
 _PAGE = ox.NamedNode(PAGE[1:-1])
 _URL_TYPES = (PAGE, URL)
 _UNION = ox.DefaultGraph()
+_READ_BYTES = 1 << 20
 _MIN_BULK_QUADS = 2_000
 """From this number of quads on, a bulk load is faster than a transaction (docs/decisions.md)."""
 _MAX_MEMORY_QUADS = 50_000
@@ -100,7 +108,7 @@ class QuadStore:
         fresh: list[bytes] = []
         outdated: list[ox.Quad] = []
         quads = 0
-        for page, record in {page_iri(record.url): record for record in records}.items():
+        for page, record in _last_records(records).items():
             about = provenance_quads(record, run)
             # every stored page has provenance, so one look-up shows whether the page is known
             known = list(self._store.quads_for_pattern(_node(page), None, None, _PROVENANCE))
@@ -304,6 +312,23 @@ class QuadStore:
         self._require_writable()
         self._store.remove_graph(ox.NamedNode(graph))
 
+    def save_graph(self, graph: str) -> None:
+        """Copy a derived graph to a file beside the store, because a store that is built from a log lacks it."""
+        path = graph_copy_path(self._path, graph)
+        new = path.with_name(f"{path.name}.new")
+        with cast(IO[bytes], gzip.open(new, "wb", compresslevel=1)) as file:
+            ox.serialize(self.match(graph=f"<{graph}>"), file, ox.RdfFormat.N_QUADS)
+        sync_path(new)
+        new.replace(path)
+
+    def load_derived_graphs(self, other: Path | None = None) -> None:
+        """Add the derived graphs that were saved beside this store, or beside another one."""
+        for graph in DERIVED_GRAPHS:
+            path = graph_copy_path(other or self._path, graph)
+            if _is_intact(path):
+                with cast(IO[bytes], gzip.open(path, "rb")) as file:
+                    self.update_graph(graph, added=ox.parse(file, ox.RdfFormat.N_QUADS, lenient=True))
+
     def extend(self, quads: Iterable[ox.Quad]) -> None:
         """Add quads of another store, and add the statements of pages to the union. Memory is bounded."""
         self._require_writable()
@@ -317,6 +342,16 @@ def _canonical_quads(lines: bytes) -> set[ox.Quad]:
     return set(mirror)
 
 
+def _last_records(records: Iterable[PageRecord]) -> dict[Term, PageRecord]:
+    """Return the last record of each URL, by its IRI. A record without a page does not replace one with a page."""
+    last: dict[Term, PageRecord] = {}
+    for record in records:
+        page = page_iri(record.url)
+        if not record.state or page not in last or last[page].state:
+            last[page] = record
+    return last
+
+
 def _with_union(quads: Iterable[ox.Quad]) -> Iterator[ox.Quad]:
     for quad in quads:
         yield quad
@@ -324,14 +359,47 @@ def _with_union(quads: Iterable[ox.Quad]) -> Iterator[ox.Quad]:
             yield ox.Quad(quad.subject, quad.predicate, quad.object)
 
 
-def merge(sources: Iterable[Path], into: Path) -> None:
-    """Merge several stores, for example one per shard, into a new store."""
+def graph_copy_path(store: Path, graph: str) -> Path:
+    """Return the path of the copy of a derived graph. It is beside the store."""
+    return store.with_name(f"{graph.rpartition(':')[2]}.nq.gz")
+
+
+def save_missing_copies(store: Path) -> None:
+    """Save the derived graphs that have no copy, because an earlier version wrote them. A damaged store is skipped."""
+    unsaved = [graph for graph in DERIVED_GRAPHS if not graph_copy_path(store, graph).exists()]
+    with suppress(OSError, RuntimeError), closing(QuadStore(store, read_only=True)) as source:
+        for graph in unsaved:
+            if next(source.match(graph=f"<{graph}>"), None) is not None:
+                source.save_graph(graph)
+
+
+def _is_intact(path: Path) -> bool:
+    """Return whether a compressed file exists and can be read to its end. Log a warning if it is damaged."""
+    try:
+        with gzip.open(path, "rb") as file:
+            while file.read(_READ_BYTES):
+                pass
+    except FileNotFoundError:
+        return False
+    except (OSError, EOFError, zlib.error) as error:
+        _logger.warning("%s cannot be read (%s): run the command again that made this graph", path, error)
+        return False
+    return True
+
+
+def merge(sources: Iterable[Path], into: Path, *, before: Path | None = None) -> None:
+    """Merge several stores, for example one per shard, into a new store.
+
+    `before` is the store that the new one replaces. Its derived graphs are kept.
+    """
     target = QuadStore(into)
     for path in sources:
         source = QuadStore(path, read_only=True)
         target.extend(source.quads())
         source.close()
         copy_changes(path, into)
+    if before is not None:
+        target.load_derived_graphs(before)
     target.flush()
     target.close()
 

@@ -131,7 +131,10 @@ class _Arms:
         return not self.busy.isdisjoint(self._hosts.get(host, ()))
 
     def best_of_highest_priority(self) -> str | None:
-        """Return the best ready arm of the highest priority; None if the policy can pick, because no link precedes."""
+        """Return the best ready arm of the highest priority.
+
+        Return None if only links of the lowest priority are ready. Then the policy picks among them.
+        """
         priorities = sorted(self._by_priority, reverse=True)
         for priority in priorities[:-1]:
             ready = [arm for arm in self._by_priority[priority] if self._is_ready(arm, priority)]

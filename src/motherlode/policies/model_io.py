@@ -24,8 +24,8 @@ _SHARED_STATE = frozenset({"bandit", "linkanalysis"})
 """Policies whose positional arguments change how they pick but not what they learn."""
 _ONLY_PICKING = frozenset({"function", "exploration", "decay", "smoothing", "match", "path", "lists"})
 """Named arguments that change how a policy picks but not what it learns."""
-_UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
-"""Exceptions that the decoder of a policy may raise for the bytes of another policy."""
+UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
+"""Exceptions that a decoder of saved state may raise for damaged bytes, or for those of another policy."""
 
 
 class ModelError(ValueError):
@@ -152,7 +152,7 @@ def _reading(model: Model, name: str) -> Iterator[None]:
         yield
     except NotCombinedError as error:
         raise ModelError(f"models of the policy {model.policy} cannot be merged: {error}") from error
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise ModelError(
             f"the policy {model.policy} of this version cannot read the state in {name} "
             f"(it was made by version {model.version or 'unknown'}): {error or type(error).__name__}"

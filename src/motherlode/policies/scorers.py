@@ -65,7 +65,7 @@ class ScorerSpec:
 
 
 def parse_scorer(spec: str) -> ScorerSpec | None:
-    """Parse a scorer. None if the text has another form. Raise ValueError if it names a scorer in a wrong way.
+    """Parse the name of a scorer. None if the text is of another form. Raise ValueError if the name is incomplete.
 
     >>> parse_scorer("command:python3 score.py --quick").name
     'python3 score.py --quick'

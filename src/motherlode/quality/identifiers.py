@@ -45,7 +45,7 @@ _EMAIL = re.compile(r"(?:mailto:)?([^\s@<>,;?]+@[^\s@<>,;?]+[.][^\s@<>,;?]+)", r
 
 
 def normalize_gtin(text: str) -> str | None:
-    """Return a GTIN with 14 digits, from GTIN-8, -12, -13, -14, ISBN-10 or ISBN-13; None if it is none.
+    """Return a GTIN with 14 digits, from GTIN-8, -12, -13, -14, ISBN-10 or ISBN-13; None if the text is none of these.
 
     >>> normalize_gtin("4006381333931"), normalize_gtin("0-306-40615-2"), normalize_gtin("978-0-306-40615-7")
     ('04006381333931', '09780306406157', '09780306406157')

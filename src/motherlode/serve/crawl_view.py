@@ -29,7 +29,7 @@ _POLICY_FRESH_SECONDS = 3.0
 _ESTIMATE_SECONDS, _ESTIMATE_PAUSE = 10.0, 30.0
 """Shortest time between two estimates for a breadth-first crawl, in seconds and as a multiple of their duration."""
 _CHANGE_SECONDS = 30.0
-"""Changes of probabilities are shown against those of at least so many seconds ago."""
+"""Minimum age in seconds of the probabilities with which the current ones are compared to show their changes."""
 _FRONTIER_LOCK = threading.Lock()
 """Held while the frontier is read, because py-lmdb (3.0) cannot open a file twice in one process."""
 _MAX_ARMS = 8

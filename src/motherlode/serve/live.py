@@ -17,7 +17,7 @@ from aiohttp import web
 _LOG = logging.getLogger("motherlode.serve")
 _PERIOD_SECONDS = 1.0
 _HEARTBEAT_SECONDS = 15.0
-"""A comment is sent after so many seconds without an event, so that lost connections are noticed."""
+"""Seconds without an event after which a comment is sent, so that lost connections are noticed."""
 _RECONNECT_MILLISECONDS = 2_000
 MAX_CLIENTS = 200
 Parts = Mapping[str, str]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import FrameType, FunctionType
 
 _REPEAT_SECONDS = 0.25
-"""The timer repeats, because Python discards an exception that is raised in a finalizer, for example."""
+"""Interval of the timer. It repeats, because Python discards some exceptions, such as those of a finalizer."""
 _TOLERANCE_SECONDS = 0.1
 """A second signal within this much CPU time is ignored, because the code that catches the first exception may not have
 run yet. A deadline that expires this many seconds before a limit counts as that limit."""

@@ -1,16 +1,18 @@
-"""Host names and host patterns as users write them."""
+"""Seeds, host names and host patterns as users write them."""
 
 from __future__ import annotations
 
 import pytest
 
 from motherlode.crawler.config.host_patterns import (
+    canonical_seeds,
     compile_own_hosts,
     compile_untrusted_hosts,
     complete_url,
     normalize_host,
     parse_endpoint,
 )
+from motherlode.crawler.config.values import JobError
 
 
 @pytest.mark.parametrize(
@@ -93,3 +95,37 @@ def test_compile_untrusted_hosts_on_examples_gives_expected_values() -> None:
         is_untrusted("lab.example"),
         compile_untrusted_hosts(["*"])("lab.example"),
     ) == (True, False, True)
+
+
+def test_canonical_seeds_are_in_canonical_form_without_repetitions() -> None:
+    given = ("HTTP://A.example:80/x/../y#z", "a.example/y", "https://a.example/y", "//b.example", "localhost:8080")
+    assert canonical_seeds(given) == (
+        "http://a.example/y",
+        "https://a.example/y",
+        "https://b.example/",
+        "https://localhost:8080/",
+    )
+
+
+@pytest.mark.parametrize("seed", ["/md3", "./seeds.txt", "../seeds", "~/seeds.txt", "C:\\seeds.txt", "\\\\host\\seeds"])
+def test_canonical_seeds_with_a_path_raise_an_error_that_names_the_option(seed: str) -> None:
+    with pytest.raises(JobError, match=r"is a path and no URL; .*--seeds FILE"):
+        canonical_seeds((seed,))
+
+
+@pytest.mark.parametrize("seed", ["ftp://a.example/", "mailto:ann@a.example", "http://", "a b"])
+def test_canonical_seeds_with_a_text_that_is_no_url_raise_an_error_that_names_it(seed: str) -> None:
+    with pytest.raises(JobError, match="is not an http or https URL") as caught:
+        canonical_seeds(("http://good.example/", seed))
+    assert repr(seed) in str(caught.value)
+
+
+def test_canonical_seeds_with_a_tab_raise_an_error() -> None:
+    with pytest.raises(JobError, match="has a tab in it: one URL a line"):
+        canonical_seeds(("http://a.example/\tscore=2.5",))
+
+
+def test_canonical_seeds_with_a_long_url_raise_an_error_that_shows_its_start() -> None:
+    with pytest.raises(JobError, match=r"xxx'… is longer than the 4096 characters") as caught:
+        canonical_seeds(("http://a.example/" + 5000 * "x",))
+    assert len(str(caught.value)) < 200

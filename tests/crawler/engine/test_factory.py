@@ -10,29 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler import CrawlFolder, Job, JobError, canonical_seeds, check
-from motherlode.crawler.engine.factory import Assembled, _instructions, _learner, assemble
+from motherlode.crawler import CrawlFolder, Job, JobError, check
+from motherlode.crawler.engine.factory import Assembled, _instructions, assemble
 from motherlode.frontier import LmdbStorage
 from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
-from motherlode.policies.motherlode import Motherlode
 from motherlode.project import VERSION
 from motherlode.www.urls import ScopeRule
 from tests.crawler.changing_web import ChangingWeb, Document, serving
 from tests.crawler.small_web import HOME, crawled, small_web
 
-# ── seeds ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_seeds_are_spelled_as_the_frontier_spells_them_and_each_is_there_once() -> None:
-    given = ("HTTP://A.example:80/x/../y#z", "a.example/y", "https://a.example/y", "//b.example", "localhost:8080")
-    assert canonical_seeds(given) == (
-        "http://a.example/y",
-        "https://a.example/y",
-        "https://b.example/",
-        "https://localhost:8080/",
-    )
+# ── what is refused ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_file_that_is_no_recorded_web_is_refused_before_anything_is_made(tmp_path: Path) -> None:
@@ -41,33 +30,6 @@ def test_a_file_that_is_no_recorded_web_is_refused_before_anything_is_made(tmp_p
     with pytest.raises(JobError, match="is it a WARC file"):
         check(Job(seeds=(HOME,), web=str(file)))
     check(Job(seeds=(HOME,), web=str(small_web(tmp_path / "web.warc.gz"))))
-
-
-@pytest.mark.parametrize("seed", ["/md3", "./seeds.txt", "../seeds", "~/seeds.txt", "C:\\seeds.txt", "\\\\host\\seeds"])
-def test_a_path_is_not_taken_for_a_host(seed: str) -> None:
-    with pytest.raises(JobError, match=r"is a path and no URL; .*--seeds FILE"):
-        canonical_seeds((seed,))
-
-
-@pytest.mark.parametrize("seed", ["ftp://a.example/", "mailto:ann@a.example", "http://", "a b"])
-def test_a_seed_that_is_no_address_is_named(seed: str) -> None:
-    with pytest.raises(JobError, match="is not an http or https URL") as caught:
-        canonical_seeds(("http://good.example/", seed))
-    assert repr(seed) in str(caught.value)
-
-
-def test_what_stands_behind_a_tab_is_no_part_of_a_url() -> None:
-    with pytest.raises(JobError, match="has a tab in it: one URL a line"):
-        canonical_seeds(("http://a.example/\tscore=2.5",))
-
-
-def test_of_a_seed_that_is_too_long_the_beginning_is_named() -> None:
-    with pytest.raises(JobError, match=r"xxx'… is longer than the 4096 characters") as caught:
-        canonical_seeds(("http://a.example/" + 5000 * "x",))
-    assert len(str(caught.value)) < 200
-
-
-# ── what is refused ──────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -182,28 +144,6 @@ def test_pages_are_fetched_again_if_store_and_log_of_an_earlier_version_are_lost
     assert any("missing in the quad store" in told for told in after.problems)
 
 
-@pytest.mark.parametrize(
-    ("budget", "wait_threshold"),
-    [
-        ({"pages": 100}, 0.65),
-        ({"pages": 100, "delay": 0.0}, 0.85),
-        ({"pages": 100, "delay": 0.0, "wait_threshold": 0.0}, 0.0),
-        ({"bytes": 100, "wait_threshold": 0.8}, 0.8),
-        ({"pages": 100, "time": 60.0}, 0.0),
-        ({"time": 60.0}, 0.0),
-        ({}, 0.0),
-    ],
-)
-def test_good_hosts_are_waited_for_where_requests_are_scarce_and_time_is_not(
-    tmp_path: Path, budget: dict[str, float], wait_threshold: float
-) -> None:
-    storage = LmdbStorage(tmp_path / "frontier")
-    policy = _learner(Job(seeds=(HOME,), **budget), storage)  # type: ignore[arg-type]
-    storage.close()
-    assert isinstance(policy, Motherlode)
-    assert policy.wait_threshold == wait_threshold
-
-
 @pytest.mark.parametrize(("policy", "is_brief"), [("motherlode", True), ("bfs", True), ("ldcoc:trpx", False)])
 def test_links_are_described_again_for_policies_that_ask_for_it(policy: str, is_brief: bool) -> None:  # noqa: FBT001
     instructions = _instructions(Job(seeds=(HOME,), policy=policy), ScopeRule("host"))
@@ -214,15 +154,6 @@ def test_links_are_described_again_for_policies_that_ask_for_it(policy: str, is_
 def test_links_of_a_recorded_web_are_judged_when_they_are_spelled_as_it_does() -> None:
     job = Job(seeds=(HOME,), web="sites.warc.gz")
     assert _instructions(job, ScopeRule("host")).scope.is_everything
-
-
-def test_the_policy_of_a_crawl_knows_what_is_looked_for(tmp_path: Path) -> None:
-    storage = LmdbStorage(tmp_path)
-    aimed, other = (_learner(Job(seeds=(HOME,), target=target), storage) for target in ("rdf", "any"))
-    assert isinstance(aimed, Motherlode) and isinstance(other, Motherlode)
-    assert "ext .ttl" in aimed.posterior.target_priors
-    assert not other.posterior.target_priors
-    storage.close()
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ class Crawl:
         return LeaseResult(LEASE, began=now, ended=now, response=response)
 
     async def lose_network(self) -> None:
-        """Let hosts in several networks be silent until a round of requests has ended without a response."""
+        """Let hosts in several networks not respond until a round of requests has ended without a response."""
         for number in range(MIN_RESPONDING_HOSTS):
             self.detector.record_silence(f"198.51.{number}", self.clock.now())
         while self.detector.since is None:

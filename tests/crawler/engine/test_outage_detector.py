@@ -14,7 +14,7 @@ DAY = 86_400.0
 
 
 def doubted(*, at: float = 100.0, responded: float | None = 90.0) -> OutageDetector:
-    """Return a detector that suspects an outage: several networks were silent, and no host has responded since."""
+    """Return a detector that suspects an outage: no host has responded after failures in several networks."""
     detector = OutageDetector(unit=UNIT)
     if responded is not None:
         detector.record_response(responded)

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.engine.factory import assemble
+from motherlode.crawler import Job
 from motherlode.index.quad_store import QuadStore
-from motherlode.model import Visit
 from motherlode.transform.options import installed_transformers
+from tests.crawler.served_crawl import run_job
 from tests.support import install_pdf_transformer
 
 CONTEXT = {"@context": {"name": "http://vocab.example/name"}}
@@ -61,16 +60,6 @@ async def serving(site: Site) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-async def _crawl(job: Job, path: Path) -> list[Visit]:
-    folder = CrawlFolder(path)
-    folder.create(job)
-    try:
-        assembled = assemble(job, folder)
-        return [visit async for visit in assembled.engine.visits(assembled.seeds)]
-    finally:
-        folder.unlock()
-
-
 def _job(root: str, **more: object) -> Job:
     return Job(seeds=(f"{root}/",), delay=0.0, allow=("127.0.0.0/8",), workers=1, **more)  # type: ignore[arg-type]
 
@@ -78,7 +67,7 @@ def _job(root: str, **more: object) -> Job:
 async def test_a_context_is_fetched_once_where_the_user_wants_it(tmp_path: Path) -> None:
     site = Site()
     async with serving(site) as root:
-        await _crawl(_job(root, contexts="fetch"), tmp_path / "out")
+        await run_job(_job(root, contexts="fetch"), tmp_path / "out")
     names = QuadStore(tmp_path / "out" / "store", read_only=True).query(
         "SELECT ?n { ?s <http://vocab.example/name> ?n }"
     )
@@ -88,9 +77,9 @@ async def test_a_context_is_fetched_once_where_the_user_wants_it(tmp_path: Path)
 
 async def test_a_recorded_crawl_has_its_contexts(tmp_path: Path) -> None:
     async with serving(Site()) as root:
-        await _crawl(_job(root, contexts="fetch", warc=True), tmp_path / "out")
+        await run_job(_job(root, contexts="fetch", warc=True), tmp_path / "out")
     (recorded,) = (tmp_path / "out" / "warc").iterdir()
-    await _crawl(_job(root, contexts="fetch", web=str(recorded)), tmp_path / "again")
+    await run_job(_job(root, contexts="fetch", web=str(recorded)), tmp_path / "again")
     names = QuadStore(tmp_path / "again" / "store", read_only=True).query(
         "SELECT ?n { ?s <http://vocab.example/name> ?n }"
     )
@@ -100,7 +89,7 @@ async def test_a_recorded_crawl_has_its_contexts(tmp_path: Path) -> None:
 async def test_by_default_nothing_is_loaded_and_the_problem_is_on_record(tmp_path: Path) -> None:
     site = Site()
     async with serving(site) as root:
-        visits = await _crawl(_job(root), tmp_path / "out")
+        visits = await run_job(_job(root), tmp_path / "out")
     assert "GET /context.jsonld" not in site.asked
     assert any("context" in problem.message for visit in visits for problem in visit.problems)
 
@@ -109,7 +98,7 @@ async def test_a_service_turns_a_pdf_into_facts(tmp_path: Path) -> None:
     site = Site()
     async with serving(site) as root:
         services = [{"media_type": "application/pdf", "url": f"{root}/service"}]
-        await _crawl(_job(root, transform={"services": services}), tmp_path / "out")
+        await run_job(_job(root, transform={"services": services}), tmp_path / "out")
         assert site.posted == [(f"{root}/paper.pdf", b"%PDF-1.4 x")]
     titles = QuadStore(tmp_path / "out" / "store", read_only=True).query(
         "SELECT ?page ?t { GRAPH ?page { ?page dcterms:title ?t } }"
@@ -128,9 +117,9 @@ def pdf_transformer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 @pytest.mark.usefixtures("pdf_transformer")
 async def test_an_installed_transformer_turns_a_pdf_into_facts(tmp_path: Path) -> None:
     async with serving(Site()) as root:
-        await _crawl(_job(root, warc=True), tmp_path / "out")
+        await run_job(_job(root, warc=True), tmp_path / "out")
     (recorded,) = (tmp_path / "out" / "warc").iterdir()
-    await _crawl(_job(root, web=str(recorded)), tmp_path / "again")
+    await run_job(_job(root, web=str(recorded)), tmp_path / "again")
     for folder in ("out", "again"):
         sizes = QuadStore(tmp_path / folder / "store", read_only=True).query("SELECT ?s { ?page dcterms:extent ?s }")
         assert [row["s"].value for row in sizes] == ["10"]  # type: ignore[union-attr, index]
@@ -140,7 +129,7 @@ async def test_a_service_that_is_not_there_is_a_problem_not_a_failure(tmp_path: 
     site = Site()
     async with serving(site) as root:
         services = [{"media_type": "application/pdf", "url": f"{root}/none"}]
-        visits = await _crawl(_job(root, transform={"services": services}), tmp_path / "out")
+        visits = await run_job(_job(root, transform={"services": services}), tmp_path / "out")
     paper = next(visit for visit in visits if visit.url.endswith("/paper.pdf"))
     assert paper.failure is None
     assert "not-found" in paper.problems[0].message
@@ -184,7 +173,7 @@ async def test_rules_that_lie_elsewhere_are_asked_for_there_before_an_errand(
     async with serving(site) as root:
         place = root.removeprefix("http://")
         hosts = {"contexts.example": place, "rules.example": place}
-        await _crawl(_job(root, contexts="fetch", hosts=hosts, words=False), tmp_path / "out")
+        await run_job(_job(root, contexts="fetch", hosts=hosts, words=False), tmp_path / "out")
     found = QuadStore(tmp_path / "out" / "store", read_only=True).query(
         "SELECT ?n { ?s <http://vocab.example/name> ?n }"
     )
@@ -203,7 +192,7 @@ class _SlowContexts(Site):
 
     async def answer(self, request: web.Request) -> web.Response:
         if request.path == "/context.jsonld":
-            await asyncio.wait_for(self.is_read.wait(), 20)
+            await asyncio.wait_for(self.is_read.wait(), 120)
         if request.path == "/plain":
             self.is_read.set()
         return await super().answer(request)
@@ -213,7 +202,7 @@ async def test_a_page_that_waits_for_its_context_takes_no_place(tmp_path: Path) 
     site = _SlowContexts()
     async with serving(site) as root:
         job = _job(root, contexts="fetch", concurrency=1, words=False, policy="bfs")
-        await _crawl(replace(job, seeds=(f"{root}/more", f"{root}/plain")), tmp_path / "out")
+        await run_job(replace(job, seeds=(f"{root}/more", f"{root}/plain")), tmp_path / "out")
     assert site.asked.index("GET /plain") < site.asked.index("GET /context.jsonld")
 
 
@@ -232,6 +221,6 @@ class _LeftAlone(Site):
 async def test_a_crawl_does_not_wait_for_a_context_whose_host_wants_to_be_left_alone(tmp_path: Path) -> None:
     async with serving(_LeftAlone()) as root:
         job = _job(root, contexts="fetch", hosts={"contexts.example": root.removeprefix("http://")}, words=False)
-        async with asyncio.timeout(30):
-            (visit,) = await _crawl(replace(job, seeds=(f"{root}/more",)), tmp_path / "out")
+        async with asyncio.timeout(120):
+            (visit,) = await run_job(replace(job, seeds=(f"{root}/more",)), tmp_path / "out")
     assert any("context" in problem.message for problem in visit.problems)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+from mmap import PAGESIZE
 from pathlib import Path
 
 import lmdb
@@ -42,6 +43,26 @@ def caused(error: Exception, cause: Exception) -> Exception:
 )
 def test_a_full_disk_is_known_by_its_number_or_its_words(error: Exception, *, full: bool) -> None:
     assert is_full_disk(error) is full
+
+
+@pytest.mark.parametrize("size", [0, PAGESIZE, 2 * PAGESIZE])
+def test_frontier_that_was_never_committed_is_created_again(tmp_path: Path, size: int) -> None:
+    folder = CrawlFolder(tmp_path)
+    folder.frontier.mkdir()
+    (folder.frontier / "data.mdb").write_bytes(bytes(size))
+    storage = open_storage(folder)
+    assert list(storage.entries()) == []
+    storage.close()
+
+
+def test_empty_frontier_beside_quads_is_damaged(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path)
+    folder.frontier.mkdir()
+    folder.quads.mkdir()
+    (folder.frontier / "data.mdb").touch()
+    with pytest.raises(DamagedError, match="Put back a copy of the frontier"):
+        open_storage(folder)
+    assert (folder.frontier / "data.mdb").exists()
 
 
 @pytest.mark.parametrize("has_log", [True, False])

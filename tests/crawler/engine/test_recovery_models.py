@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job, JobError, read_visits
-from motherlode.crawler.engine.recovery import check_model, read_model, write_model
+from motherlode.crawler.engine.recovery import check_model, make_policy, read_model, write_model
+from motherlode.frontier import LmdbStorage
 from motherlode.policies.model_io import ModelError, merge_models
-from tests.crawler.small_web import crawled, small_web
+from motherlode.policies.motherlode import Motherlode
+from tests.crawler.small_web import HOME, crawled, small_web
 
 
 def finds(folder: CrawlFolder, first: int) -> int:
@@ -78,3 +80,34 @@ def test_graded_rewards_are_learned_and_resumed(tmp_path: Path) -> None:
     later = [visit.reward for visit in read_visits(folder) if visit.relevant and visit.number > 6]
     assert later
     assert all(reward == pytest.approx(1 / 3) for reward in later)
+
+
+@pytest.mark.parametrize(
+    ("budget", "wait_threshold"),
+    [
+        ({"pages": 100}, 0.65),
+        ({"pages": 100, "delay": 0.0}, 0.85),
+        ({"pages": 100, "delay": 0.0, "wait_threshold": 0.0}, 0.0),
+        ({"bytes": 100, "wait_threshold": 0.8}, 0.8),
+        ({"pages": 100, "time": 60.0}, 0.0),
+        ({"time": 60.0}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_make_policy_sets_a_wait_threshold_only_if_requests_are_limited_and_time_is_not(
+    tmp_path: Path, budget: dict[str, float], wait_threshold: float
+) -> None:
+    storage = LmdbStorage(tmp_path / "frontier")
+    policy = make_policy(Job(seeds=(HOME,), **budget), storage)  # type: ignore[arg-type]
+    storage.close()
+    assert isinstance(policy, Motherlode)
+    assert policy.wait_threshold == wait_threshold
+
+
+def test_make_policy_gives_target_priors_of_the_target(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path)
+    aimed, other = (make_policy(Job(seeds=(HOME,), target=target), storage) for target in ("rdf", "any"))
+    assert isinstance(aimed, Motherlode) and isinstance(other, Motherlode)
+    assert "ext .ttl" in aimed.posterior.target_priors
+    assert not other.posterior.target_priors
+    storage.close()

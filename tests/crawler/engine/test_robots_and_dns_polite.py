@@ -127,27 +127,27 @@ async def test_robots_txt_with_endless_redirects_allows_everything() -> None:
     assert isinstance(found, Page)
 
 
-@pytest.mark.parametrize(("other", "least"), [("a.example", 0.2), ("c.example", 0.1), ("b.example", 0.0)])
+@pytest.mark.parametrize(("other", "least"), [("a.example", 0.5), ("c.example", 0.25), ("b.example", 0.0)])
 async def test_delays_hold_by_host_and_by_address(other: str, least: float) -> None:
     """Two names at one address are at least half a delay apart, two addresses not at all."""
     site = Site({"a.example/x": (200, "")})
-    _, waits = await ask(site, X, f"http://{other}/y", delay=0.2)
+    _, waits = await ask(site, X, f"http://{other}/y", delay=0.5)
     times = dict(site.log)
     first = next(asked for asked in site.asked() if not asked.startswith("a.example/") or asked == "a.example/y")
-    assert times["a.example/x"] - times["a.example/robots.txt"] >= 0.2
+    assert times["a.example/x"] - times["a.example/robots.txt"] >= 0.5
     assert times[first] - times["a.example/x"] >= least
     assert waits[0] == "a.example"
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, FailureKind.TOO_MANY), (502, FailureKind.SERVER_ERROR)])
 async def test_rate_limited_host_is_snoozed(status: int, kind: FailureKind) -> None:
-    site = Site({"a.example/x": (status, "1"), "b.example/x": (200, "")})
+    site = Site({"a.example/x": (status, "3"), "b.example/x": (200, "")})
     (first, other, _), waits = await ask(site, X, "http://b.example/x", "http://a.example/y", retry_wait=0.01)
     assert failure(first).kind is kind
     assert isinstance(other, Page)
     assert waits == ["a.example"]
     times = dict(site.log)
-    assert times["a.example/y"] - times["a.example/x"] >= 1.0
+    assert times["a.example/y"] - times["a.example/x"] >= 3.0
 
 
 async def test_unknown_host_name_is_a_dns_failure() -> None:
@@ -176,5 +176,5 @@ async def test_context_of_a_host_with_a_long_delay_is_not_waited_for(delay: int,
             "b.example/c": (200, "{}"),
         }
     )
-    async with asyncio.timeout(20), politely(site, delay=0.0, retry_wait=30.0, waits=[]) as polite:
-        assert await polite.context("http://a.example/c", wait_until=time.time() + 60) == context
+    async with asyncio.timeout(120), politely(site, delay=0.0, retry_wait=30.0, waits=[]) as polite:
+        assert await polite.context("http://a.example/c", wait_until=time.time() + 600) == context

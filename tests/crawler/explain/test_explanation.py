@@ -110,6 +110,22 @@ def test_waiting_url_has_a_rank(folder: CrawlFolder) -> None:
     assert ranks[first] == (1, 0)
 
 
+def test_waiting_url_that_was_set_aside_is_explained_with_the_memory(folder: CrawlFolder, tmp_path: Path) -> None:
+    copy = CrawlFolder(tmp_path / "out")
+    shutil.copytree(folder.path, copy.path)
+    url = in_state(copy, UrlState.WAITING)[0]
+    storage = LmdbStorage(copy.frontier, flush_rows=1)  # rows that are only in memory would be queued again
+    storage.commit()
+    found = storage.find(url)
+    assert found is not None
+    assert storage.set_aside(found[0].arm) > 0
+    storage.commit()
+    storage.close()
+    told = explain_url(copy, url)
+    assert (told.state, told.rank) == ("waits", None)
+    assert "set aside to save memory" in told.because
+
+
 def test_explained_value_is_that_of_a_resumed_crawl(tmp_path: Path) -> None:
     """The host is new, so the value of its arms depends on all its waiting URLs."""
     web = small_web(tmp_path / "web.warc.gz", items=4, plain=4)

@@ -11,6 +11,7 @@ from motherlode.index.fulltext.query_parser import (
     Search,
     _iri_problem,
     build_queries,
+    build_quick_query,
     iri_variants,
     parse_words,
 )
@@ -129,3 +130,19 @@ def test_iri_problem_on_examples_gives_expected_values() -> None:
 def test_iri_variants_on_examples_gives_expected_values() -> None:
     assert iri_variants("schema:Recipe") == ["http://schema.org/Recipe", "https://schema.org/Recipe"]
     assert (iri_variants("<urn:a>"), iri_variants("")) == (["urn:a"], [])
+
+
+@pytest.mark.parametrize(
+    ("search", "is_quick"),
+    [
+        (Search(words="red lamp"), True),
+        (Search(words="lamp"), True),
+        (Search(words=""), False),
+        (Search(words='"red lamp"'), False),
+        (Search(words="red -lamp"), False),
+        (Search(words="red lamp", type="schema:Product"), False),
+        (Search(words="red lamp", host="a.example"), False),
+    ],
+)
+def test_quick_query_is_made_for_plain_words_only(search: Search, is_quick: bool) -> None:  # noqa: FBT001
+    assert (build_quick_query(search) is not None) == is_quick

@@ -288,3 +288,44 @@ def test_similar_words_on_examples_gives_expected_values() -> None:
 
 def test_make_snippet_on_examples_gives_expected_values() -> None:
     assert make_snippet("The tomato is red", ["tomato"]) == Snippet(text="The tomato is red", marks=((4, 10),))
+
+
+@pytest.fixture(scope="module")
+def frequent(tmp_path_factory: pytest.TempPathFactory) -> WordSearcher:
+    """An index in which many subjects have the words "red lamp", fewer "green lamps", and three "blue lamp"."""
+    path = tmp_path_factory.mktemp("frequent")
+    texts = [f"red lamp {'and lamp ' * (number % 7)}{number}" for number in range(300)]
+    texts += [f"green lamps {number}" for number in range(250)] + [f"blue lamp {number}" for number in range(3)]
+    index = WordIndex(path)
+    index.write(record(f"http://a.example/{n}", says(f"n{n}", text)) for n, text in enumerate(texts))
+    index.close()
+    return WordSearcher(path)
+
+
+def _subjects(searcher: WordSearcher, words: str, limit: int = 10) -> list[str]:
+    return [hit.subject for hit in searcher.search(Search(words=words, limit=limit))]
+
+
+@pytest.mark.parametrize("words", ["red lamp", "lamp", "red"])
+def test_frequent_words_give_the_subjects_of_the_query_for_all_words(
+    frequent: WordSearcher, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = frequent.search(Search(words=words))
+    monkeypatch.setattr(searching, "build_quick_query", lambda search: None)
+    slow = frequent.search(Search(words=words))
+    assert len(quick) == 10
+    assert [round(hit.score, 3) for hit in quick] == [round(hit.score, 3) for hit in slow]
+    assert all(word in hit.snippet.text for hit in quick for word in words.split())
+
+
+def test_frequent_words_that_are_rarely_together_give_the_subjects_with_both(frequent: WordSearcher) -> None:
+    assert sorted(_subjects(frequent, "blue lamp")) == [
+        "http://ex.org/n550",
+        "http://ex.org/n551",
+        "http://ex.org/n552",
+    ]
+
+
+def test_frequent_word_matches_longer_words_if_the_limit_is_not_reached(frequent: WordSearcher) -> None:
+    assert len(_subjects(frequent, "green lamp")) == 10, "no subject has the word lamp itself"
+    assert len(_subjects(frequent, "lamp", limit=500)) == 500, "303 subjects have the word itself"

@@ -31,7 +31,7 @@ from motherlode.policies.anthelion.url_classifier import (
 from motherlode.www.urls import host_of
 from tests.support import shared
 
-from ..fakes import links
+from ..fakes import links, rated_outcome
 
 
 @pytest.mark.parametrize(
@@ -231,16 +231,7 @@ def test_all_feature_sources_occur_on_a_real_page() -> None:
 
 def outcome(rater: OnlineRater, url: str, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
     (rating,) = rater.rate(links(url), None)
-    return Outcome(
-        url=url,
-        host=rating.arm,
-        arm=rating.arm,
-        policy_state=rating.policy_state,
-        score=rating.score,
-        reward=float(relevant),
-        relevant=relevant,
-        failure=failure,
-    )
+    return rated_outcome(url, rating, relevant=relevant, failure=failure)
 
 
 @pytest.mark.parametrize("make", [NaiveBayes, HoeffdingTree])

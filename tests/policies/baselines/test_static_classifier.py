@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import FailureKind, Outcome
+from motherlode.model import FailureKind
 from motherlode.policies.anthelion.classifiers import HoeffdingTree, NaiveBayes
 from motherlode.policies.anthelion.url_classifier import Features
 from motherlode.policies.baselines.static_classifier import Fit, StaticRater, fit_online, sklearn_fit
 
-from ..fakes import links
+from ..fakes import links, rated_outcome
 
 KINDS = ("svm", "knn", "nb", "ht")
 
@@ -23,18 +23,7 @@ def fit(kind: str) -> Fit:
 
 def learn(rater: StaticRater, url: str, *, relevant: bool, failure: FailureKind | None = None) -> None:
     (rating,) = rater.rate(links(url), None)
-    rater.learn(
-        Outcome(
-            url=url,
-            host=rating.arm,
-            arm=rating.arm,
-            policy_state=rating.policy_state,
-            score=rating.score,
-            reward=float(relevant),
-            relevant=relevant,
-            failure=failure,
-        )
-    )
+    rater.learn(rated_outcome(url, rating, relevant=relevant, failure=failure))
 
 
 def trained(kind: str, pages: int = 60) -> StaticRater:

@@ -13,25 +13,13 @@ from motherlode.policies import policy_from
 from motherlode.policies.ftrl import Ftrl, Hasher
 from motherlode.policies.ldcoc import ldcoc_policy as module
 from motherlode.policies.ldcoc.ldcoc_policy import NO_RDF, SAMPLED, THRESHOLD, Ldcoc, weigh_features
+from tests.policies.fakes import rated_outcome
 
 PARENT = Outcome(url="http://r.example/", host="r.example", depth=0, relevant=True, kind="html")
 
 
 def link(url: str, source: LinkSource = LinkSource.ANCHOR) -> Link:
     return Link(url=url, source=source, tag_path="html body a")
-
-
-def outcome(url: str, rating: Rating, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
-    return Outcome(
-        url=url,
-        host=url.split("/")[2],
-        arm=rating.arm,
-        policy_state=rating.policy_state,
-        score=rating.score,
-        reward=float(relevant),
-        relevant=relevant,
-        failure=failure,
-    )
 
 
 class Spy(Ftrl):
@@ -54,7 +42,7 @@ def taught(sampled: float = SAMPLED) -> tuple[Ldcoc, Spy]:
         for word in ("good", "bad"):
             url = f"http://a.example/{word}/{number}"
             (rating,) = policy.rate([link(url, LinkSource.SEED)], None)
-            policy.learn(outcome(url, rating, relevant=word == "good"))
+            policy.learn(rated_outcome(url, rating, relevant=word == "good"))
     spy.examples.clear()
     return policy, spy
 
@@ -78,11 +66,11 @@ def test_sampled_negative_has_importance_of_inverse_share() -> None:
     (good,) = policy.rate([link("http://a.example/good/y")], PARENT)
     links = [link(f"http://a.example/bad/x{number}") for number in range(50)]
     for one, rating in zip(links, policy.rate(links, PARENT), strict=True):
-        policy.learn(outcome(one.url, rating, relevant=False))
+        policy.learn(rated_outcome(one.url, rating, relevant=False))
     assert spy.examples
     assert set(spy.examples) == {(0.0, 1 / 0.17)}
     drawn = len(spy.examples)
-    policy.learn(outcome("http://a.example/good/y", good, relevant=True))
+    policy.learn(rated_outcome("http://a.example/good/y", good, relevant=True))
     assert spy.examples[drawn:] == [(1.0, 1.0)]
 
 
@@ -91,7 +79,7 @@ def test_only_hard_uris_are_learned_from_and_binary_files_are_refused() -> None:
     easy, image = policy.rate([link("http://a.example/bad/x.rdf"), link("http://a.example/good/x.png")], PARENT)
     assert (easy.arm, easy.score) == ("a.example", 1.0)
     assert image.refused == NO_RDF
-    policy.learn(outcome("http://a.example/bad/x.rdf", easy, relevant=True))
+    policy.learn(rated_outcome("http://a.example/bad/x.rdf", easy, relevant=True))
     assert spy.examples == []
 
 
@@ -99,7 +87,7 @@ def test_rdf_extension_counts_only_while_it_is_right() -> None:
     policy, _ = taught()
     (easy,) = policy.rate([link("http://a.example/1.ttl")], PARENT)
     for number in range(3):
-        policy.learn(outcome(f"http://a.example/{number}.ttl", easy, relevant=False))
+        policy.learn(rated_outcome(f"http://a.example/{number}.ttl", easy, relevant=False))
     assert policy.rate([link("http://a.example/9.ttl")], PARENT)[0].arm == "a.example reserve"
 
 
@@ -112,14 +100,14 @@ def test_untrained_policy_admits_all_uris() -> None:
 def test_redirect_target_trains_features_of_redirecting_uri() -> None:
     policy, spy = taught()
     (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
-    policy.learn(outcome("http://a.example/good/y", rating, relevant=False, failure=FailureKind.REDIRECT))
+    policy.learn(rated_outcome("http://a.example/good/y", rating, relevant=False, failure=FailureKind.REDIRECT))
     assert spy.examples == []
     redirect = Outcome(
         url="http://a.example/good/y", host="a.example", depth=1, relevant=False, policy_state=rating.policy_state
     )
     (target,) = policy.rate([link("http://b.example/y", LinkSource.REDIRECT)], redirect)
     assert (target.arm, target.policy_state) == ("b.example", rating.policy_state)
-    policy.learn(outcome("http://b.example/y", target, relevant=True))
+    policy.learn(rated_outcome("http://b.example/y", target, relevant=True))
     assert spy.examples == [(1.0, 1.0)]
 
 
@@ -130,7 +118,7 @@ def test_redirect_target_trains_features_of_redirecting_uri() -> None:
 def test_temporary_failure_is_not_learned_from(failure: FailureKind, examples: int) -> None:
     policy, spy = taught()
     (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
-    policy.learn(outcome("http://a.example/good/y", rating, relevant=False, failure=failure))
+    policy.learn(rated_outcome("http://a.example/good/y", rating, relevant=False, failure=failure))
     assert len(spy.examples) == examples
 
 
@@ -154,8 +142,10 @@ def test_host_with_redirects_has_lower_value() -> None:
     policy = Ldcoc(random=Random(1))
     for number in range(20):
         (rating,) = policy.rate([link(f"http://slow.example/{number}", LinkSource.SEED)], None)
-        policy.learn(outcome(f"http://slow.example/{number}", rating, relevant=False, failure=FailureKind.REDIRECT))
-        policy.learn(outcome(f"http://slow.example/{number}/", rating, relevant=True))
+        policy.learn(
+            rated_outcome(f"http://slow.example/{number}", rating, relevant=False, failure=FailureKind.REDIRECT)
+        )
+        policy.learn(rated_outcome(f"http://slow.example/{number}/", rating, relevant=True))
     policy.arm_ready("slow.example", 0.9, 1)
     policy.arm_ready("swift.example", 0.6, 1)
     assert policy.pick() == "swift.example"
@@ -184,7 +174,7 @@ def test_shards_exchange_each_delta_once() -> None:
     assert two.delta() == b"", "an absorbed delta is not sent on"
     assert one.delta() == b"", "a delta is returned once"
     (rating,) = two.rate([link("http://a.example/good/new")], PARENT)
-    two.learn(outcome("http://a.example/good/new", rating, relevant=True))
+    two.learn(rated_outcome("http://a.example/good/new", rating, relevant=True))
     three.absorb(two.delta())
     three.absorb(b"")
     assert 0 < three._learner.touched() < 100
@@ -197,7 +187,7 @@ def test_siblings_are_taken_from_all_links_of_the_page() -> None:
     policy = Ldcoc(random=Random(1), sets="x")
     fetched, fresh = link("http://a.example/x/1"), link("http://a.example/x/2")
     (rating,) = policy.rate([fetched], PARENT)
-    policy.learn(outcome(fetched.url, rating, relevant=True))
+    policy.learn(rated_outcome(fetched.url, rating, relevant=True))
     page = msgspec.structs.replace(PARENT, links=[fetched, fresh])
     (with_siblings,), (alone,) = policy.rate([fresh], page), policy.rate([fresh], PARENT)
     assert len(with_siblings.policy_state) > len(alone.policy_state)
@@ -210,7 +200,7 @@ def test_stored_relevances_and_states_are_bounded(monkeypatch: pytest.MonkeyPatc
         url = f"http://a.example/{number}"
         (rating,) = policy.rate([link(url)], PARENT)
         assert len(rating.policy_state) <= 1 + 4 * 100
-        policy.learn(outcome(url, rating, relevant=True))
+        policy.learn(rated_outcome(url, rating, relevant=True))
     assert list(policy._state.relevances) == [f"http://a.example/{number}" for number in range(30, 40)]
     held_back = taught()[0].rate([link(f"http://a.example/bad/q{number}") for number in range(50)], PARENT)
     assert {len(rating.policy_state) for rating in held_back if rating.arm.endswith("reserve")} == {1}
@@ -263,7 +253,7 @@ def test_redirects_lower_the_value_of_a_host() -> None:
     (rating,) = policy.rate([link(url)], None)
     plain = policy.explain(link(url), rating, None)
     for _ in range(10):
-        policy.learn(outcome(url, rating, relevant=False, failure=FailureKind.REDIRECT))
+        policy.learn(rated_outcome(url, rating, relevant=False, failure=FailureKind.REDIRECT))
     sampled = msgspec.structs.replace(rating, policy_state=b"-")
     redirecting = policy.explain(link(url), sampled, None)
     assert plain.value == plain.prior == 0.5
@@ -309,7 +299,7 @@ def test_header_of_rdf_or_of_an_image_makes_a_uri_not_hard() -> None:
 
 def test_redirect_target_of_a_head_gets_a_head_and_its_type_trains_the_redirecting_uri() -> None:
     policy, first, _ = headed(None)
-    redirect = outcome("http://a.example/x", first, relevant=False, failure=FailureKind.REDIRECT)
+    redirect = rated_outcome("http://a.example/x", first, relevant=False, failure=FailureKind.REDIRECT)
     policy.learn(redirect)
     (target,) = policy.rate([link("http://b.example/data", LinkSource.REDIRECT)], redirect)
     assert (target.arm, policy.wants_header(target.policy_state)) == ("b.example unrated", True)
@@ -353,5 +343,5 @@ def test_further_mention_without_statements_or_of_a_fetched_uri_changes_nothing(
     policy.mention([link(url)], PARENT)
     assert policy.rate_picked(url, first) is None
     policy.mention([mentioned(url, "http://v.example/q")], PARENT)
-    policy.learn(outcome(url, first, relevant=True))
+    policy.learn(rated_outcome(url, first, relevant=True))
     assert policy.rate_picked(url, first) is None

@@ -1,15 +1,18 @@
-"""Host names, endpoints and host patterns in the form that users write them."""
+"""Seeds, host names, endpoints and host patterns in the form that users write them."""
 
 import re
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 
-from motherlode.www.urls import canonical, host_of, registrable_domain
+from motherlode.crawler.config.values import JobError
+from motherlode.www.urls import MAX_URL_LENGTH, canonical, host_of, registrable_domain
 
 _NOT_PART_OF_A_HOST = re.compile(r"[\s/?#@%\\]|:(?!.*\])")
 _MAX_PORT = 65_535
 _NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:[.][a-z0-9_-]+)*")
 _PATTERN = re.compile(r"([*][.])?(.+?)(:\d+)?")
+_PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
+"""The start of a file name. Such a seed is an error: with https added, `/data` would be read as the host `data`."""
 _PORT = re.compile(r":\d+$")
 
 
@@ -52,6 +55,23 @@ def complete_url(text: str) -> str | None:
     """Return the canonical URL that a user typed, with https if the scheme is missing, or None if it is no URL."""
     is_mail_address = "://" not in text and "@" in text.partition("/")[0]
     return None if is_mail_address else canonical(text if "://" in text else f"https://{text}")
+
+
+def canonical_seeds(seeds: Sequence[str]) -> tuple[str, ...]:
+    """Return the seeds as the frontier spells them. Raise JobError if one is not a URL."""
+    found: dict[str, None] = {}
+    for seed in seeds:
+        if _PATH.match(seed):
+            raise JobError(f"the seed {seed!r} is a path and no URL; to start from the URLs in a file: --seeds FILE")
+        if "\t" in seed:  # a browser would leave it out and take what is behind it for a part of the URL
+            raise JobError(f"the seed {seed!r} has a tab in it: one URL a line, and nothing else but comments")
+        url = complete_url(seed)
+        if url is None and len(seed) > MAX_URL_LENGTH:
+            raise JobError(f"the seed {seed[:80]!r}… is longer than the {MAX_URL_LENGTH} characters of a URL")
+        if url is None:
+            raise JobError(f"the seed {seed!r} is not an http or https URL")
+        found[url] = None
+    return tuple(found)
 
 
 def compile_own_hosts(patterns: Sequence[str]) -> Callable[[str], bool]:

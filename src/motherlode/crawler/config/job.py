@@ -207,7 +207,7 @@ class Job:
     sources: Sequence[Mapping[str, Any]] = ()
     """Providers that are harvested, each with a name, a sitemap or seeds, a contact and a budget."""
     notices: Mapping[str, Any] = field(default_factory=dict)
-    """A webhook or a command that is told about the end, outages, challenged hosts and drops of the harvest rate."""
+    """A webhook or a command that gets notices of the end, outages, challenged hosts and drops of the harvest rate."""
 
     shards: int = 1
     """Number of crawls that share the hosts. More than one run on Ray: see docs/cluster.md."""

@@ -1,4 +1,4 @@
-"""The table `[notices]` of a job: who is told about which events of a crawl."""
+"""The table `[notices]` of a job: which events of a crawl cause a notice, and where it is sent."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class SourceSettings:
     seeds: Sequence[str] = ()
     """URLs of pages to start from."""
     contact: str = ""
-    """Who is responsible for the data of the source. It is shown with the figures, and is not sent."""
+    """Name or address of the people responsible for the data. It is shown with the figures, and is not sent."""
     pages: int | None = None
     """Budget of requests for new pages, for each host of the source."""
 

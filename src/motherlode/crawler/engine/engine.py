@@ -38,10 +38,10 @@ class Engine:
         self._outage = parts.outage_monitor
         self._clock = clock
         self._results: asyncio.Queue[LeaseResult | None] = asyncio.Queue()
-        """Results to settle; None wakes the main loop up."""
+        """Results to settle. None makes the main loop continue without a result."""
         self._broken: BaseException | None = None
         self._step = Step.RESULT
-        """What the main loop waits for, for the watchdog."""
+        """The step that the main loop is waiting for. The watchdog reports it."""
         self._estimator = estimator = Estimator()
         self.totals = restore_counters(
             parts.storage, policy=parts.policy, traps=parts.traps, estimator=estimator, reward=parts.reward
@@ -79,7 +79,7 @@ class Engine:
         parts.notices.start(self.totals)
         self._outage.start(self.totals, wake_up=self.wake_up, is_ending=self._limits.is_ending)
         if self._limits.is_spent() and parts.revisits.finish():
-            self._limits.budget = Budget()  # it was for the crawl's own pages, not for the rest of a refresh
+            self._limits.budget = Budget()  # it was for the crawl's own pages, not for waiting revisits
 
     def stop(self) -> None:
         """Start no further requests; `visits` ends when the leases in flight have ended."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
+from motherlode.crawler.config.host_patterns import canonical_seeds, compile_own_hosts, compile_untrusted_hosts
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.engine.checkpoint import LogFile, SavedPart
 from motherlode.crawler.engine.components import CommitParticipant, Components, Join, Peers
@@ -23,7 +22,7 @@ from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT, Budget, Cont
 from motherlode.crawler.engine.memory_limit import check_ceiling, count_workers, make_ceiling, take_back
 from motherlode.crawler.engine.outage import MonitoredFetcher, OutageDetector, OutageMonitor
 from motherlode.crawler.engine.pipeline import NoArchive, NoIndexQuery, NoNotices, NoProber, Subrequests, UrlDescriber
-from motherlode.crawler.engine.recovery import check_model, open_log, open_storage, read_model
+from motherlode.crawler.engine.recovery import make_policy, open_log, open_storage
 from motherlode.crawler.engine.robots_and_dns import NoNames, ignore_response, unresolvable
 from motherlode.crawler.engine.scheduler import same_url
 from motherlode.crawler.engine.usage import NoTdmFiles, ObeyedUsage, TdmFiles
@@ -63,27 +62,21 @@ from motherlode.index.sinks.sink_store import open_sinks
 from motherlode.model import Fetcher, Policy, ValuesArms
 from motherlode.model.usage import Usage
 from motherlode.policies import (
-    default_wait_threshold,
-    policy_from,
     reads_context_graph,
     reads_element_ids,
     reads_known_links,
     reward_from,
-    set_wait_threshold,
     target_from,
 )
-from motherlode.policies.model_io import start_from
 from motherlode.project import VERSION
 from motherlode.runtime import Clock
 from motherlode.transform.options import transformable_types
-from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
+from motherlode.www.urls import ScopeRule, scope_rule, simplify
 
 if TYPE_CHECKING:
     from motherlode.crawler.engine.index_query import IndexQuery
 
 _PAGE_TIMEOUT_SECONDS = 30.0
-_PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
-"""The start of a file name. Such a seed is an error: with https added, `/data` would be read as the host `data`."""
 _MAX_READY_AT_ONCE = 2000
 """Maximum number of hosts that become ready at a time, because a resumed crawl may have a million."""
 
@@ -103,23 +96,6 @@ class Assembled:
     store: NQuadsLog
     policy: Policy
     clock: Clock
-
-
-def canonical_seeds(seeds: Sequence[str]) -> tuple[str, ...]:
-    """Return the seeds as the frontier spells them. Raise JobError if one is not a URL."""
-    found: dict[str, None] = {}
-    for seed in seeds:
-        if _PATH.match(seed):
-            raise JobError(f"the seed {seed!r} is a path and no URL; to start from the URLs in a file: --seeds FILE")
-        if "\t" in seed:  # a browser would leave it out and take what is behind it for a part of the URL
-            raise JobError(f"the seed {seed!r} has a tab in it: one URL a line, and nothing else but comments")
-        url = complete_url(seed)
-        if url is None and len(seed) > MAX_URL_LENGTH:
-            raise JobError(f"the seed {seed[:80]!r}… is longer than the {MAX_URL_LENGTH} characters of a URL")
-        if url is None:
-            raise JobError(f"the seed {seed!r} is not an http or https URL")
-        found[url] = None
-    return tuple(found)
 
 
 def check(job: Job) -> None:
@@ -168,51 +144,40 @@ def assemble(
     """
     check(job)
     seeds = canonical_seeds(job.all_seeds)
+    scope = scope_rule(job.scope, seeds)
     clock = Clock()
     storage, store, lost = _opened(job, folder)  # before the others, because they may be damaged
     web = _open_web(job, _recorded(job), folder, storage, clock)
     store.begin(_run_record(job))
-    learner = _learner(job, storage)
-    take_back(job, storage)
-    refreshing = RefreshFirst(learner)
-    is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
-    policy = refreshing if is_refresh else learner
-    filters = Filters(folder.filters, job.links)
     control = ControlFile(folder)
     control.clear()
-    scope = scope_rule(job.scope, seeds)
-    traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
-    peers = join(storage, traps.plain_reason) if join is not None else None
-    obeyed = ObeyedUsage(job.obey_usage)
-    frontier = _frontier(job, storage, policy, traps, filters, peers, web.http, obeyed)
-    clock_warning = frontier.check_clock(clock.now(), known_time=web.journal.latest if web.journal else 0.0)
-    revisits = Revisits(storage, frontier, refreshing, always=job.source_sitemaps())
-    if refresh is not None:
-        refresh(revisits, frontier)
+    queue = _open_queue(job, folder, storage, web, scope, now=clock.now(), join=join, refresh=refresh)
+    frontier, learner, peers = queue.frontier, queue.learner, queue.peers
     describer = UrlDescriber(job.describe, job.response_headers)
     frontier.call_on_refused(describer.note_refused)
     parsers = _readers(job, scope, make_parsers)
-    memory = make_ceiling(job, frontier, learner, traps, parsers, web.http, is_shard=peers is not None, clock=clock)
+    is_shard = peers is not None
+    memory = make_ceiling(job, frontier, learner, queue.traps, parsers, web.http, is_shard=is_shard, clock=clock)
     parts = Components(
         storage=storage,
         frontier=frontier,
-        policy=policy,
-        **_web_parts(job, web, frontier, clock, obeyed),
+        policy=queue.policy,
+        **_web_parts(job, web, frontier, clock, queue.obeyed),
         participants=(*_participants(web, store, peers), LogFile(folder.log, job.log_level)),
-        problems=(*_opening_problems(lost, web), *([clock_warning] if clock_warning else [])),
+        problems=(*_opening_problems(lost, web), *queue.problems),
         readers=parsers,
         memory=memory,
         **_optional_parts(job, folder),
         describer=describer,
-        revisits=revisits,
-        stop_conditions=(memory.is_exhausted, *((revisits.is_over,) if is_refresh else ())),
+        revisits=queue.revisits,
+        stop_conditions=(memory.is_exhausted, *queue.stop_conditions),
         **_store_parts(job, folder, store),
         value_of=learner.value if isinstance(learner, ValuesArms) else lambda arm: None,
-        traps=traps,
-        filters=filters,
+        traps=queue.traps,
+        filters=queue.filters,
         control=control,
-        ends_when_idle=peers is None,
-        notices=make_notices(job, folder, is_one_run=peers is None) if notices is None else notices,
+        ends_when_idle=not is_shard,
+        notices=make_notices(job, folder, is_one_run=not is_shard) if notices is None else notices,
     )
     engine = Engine(parts, budget=_budget(job), concurrency=job.concurrency, clock=clock)
     return Assembled(engine, frontier, seeds, storage, store, learner, clock)
@@ -387,16 +352,51 @@ def _index_query(job: Job, folder: CrawlFolder) -> IndexQuery | NoIndexQuery:
     return IndexQuery(query, pool)
 
 
-def _learner(job: Job, storage: LmdbStorage) -> Policy:
-    policy = policy_from(job.policy, job.seed, target=target_from(job.target))
-    if job.model and storage.note("policy") is None:  # a crawl that is resumed knows what the model knew
-        check_model(job)
-        start_from(policy, read_model(Path(job.model)), name=job.model)
-    if job.time is None and (job.pages is not None or job.bytes is not None):  # requests are scarce, and time is not
-        set_wait_threshold(
-            policy, default_wait_threshold(job.host_delay) if job.wait_threshold is None else job.wait_threshold
-        )
-    return policy
+class _Queue(NamedTuple):
+    """The frontier of a crawl, with the policy that orders it and the rules that decide which URLs it accepts."""
+
+    frontier: Frontier
+    learner: Policy
+    """The policy of the job. In a refresh, `policy` wraps it."""
+    policy: Policy
+    peers: Peers | None
+    traps: TrapWatch
+    filters: Filters
+    obeyed: ObeyedUsage
+    revisits: Revisits
+    stop_conditions: tuple[Callable[[], bool], ...]
+    problems: tuple[str, ...]
+
+
+def _open_queue(
+    job: Job,
+    folder: CrawlFolder,
+    storage: LmdbStorage,
+    web: _Web,
+    scope: ScopeRule,
+    *,
+    now: float,
+    join: Join | None,
+    refresh: BeginRefresh | None,
+) -> _Queue:
+    """Restore the policy and the frontier, join the peers, and begin a refresh if one is wanted."""
+    learner = make_policy(job, storage)
+    take_back(job, storage)
+    refreshing = RefreshFirst(learner)
+    is_refresh = refresh is not None or storage.note(REFRESH_BEGUN) is not None
+    policy = refreshing if is_refresh else learner
+    filters = Filters(folder.filters, job.links)
+    traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
+    peers = join(storage, traps.plain_reason) if join is not None else None
+    obeyed = ObeyedUsage(job.obey_usage)
+    frontier = _frontier(job, storage, policy, traps, filters, peers, web.http, obeyed)
+    clock_warning = frontier.check_clock(now, known_time=web.journal.latest if web.journal else 0.0)
+    revisits = Revisits(storage, frontier, refreshing, always=job.source_sitemaps())
+    if refresh is not None:
+        refresh(revisits, frontier)
+    stops = (revisits.is_over,) if is_refresh else ()
+    problems = (clock_warning,) if clock_warning else ()
+    return _Queue(frontier, learner, policy, peers, traps, filters, obeyed, revisits, stops, problems)
 
 
 def _frontier(

@@ -134,7 +134,7 @@ class IndexQuery:
                 if url is None or (key := hash(url)) in self._seen:
                     continue
                 if len(self._found) >= self._max_new_urls:
-                    self._is_stale = True  # the next run gives the rest
+                    self._is_stale = True  # the next run of the query gives the other URLs
                     return
                 if len(self._seen) >= _MAX_REMEMBERED_URLS:
                     self._seen.clear()

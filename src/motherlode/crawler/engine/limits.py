@@ -71,7 +71,7 @@ class LeaseResult:
     ended: float = 0.0
     """When fetching and parsing ended."""
     response: Fetched | None = None
-    """The page or the failure; None while there is none, and after a successful DNS lookup."""
+    """The page or the failure; None until it has arrived, and after a successful DNS lookup."""
     address: str = ""
     """The IP address that a DNS lookup found."""
     parsed: ParsedPage | None = None

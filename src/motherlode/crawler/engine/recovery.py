@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
+from mmap import PAGESIZE
 from pathlib import Path
 from typing import Protocol
 
@@ -28,8 +29,8 @@ from motherlode.index.nquads_log import NoIndexer, NQuadsLog, log_from_store
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError, is_refused
 from motherlode.model import FailureKind, Policy, Visit
-from motherlode.policies import Reward
-from motherlode.policies.model_io import Model, ModelError, check_fits, from_bytes, to_bytes
+from motherlode.policies import Reward, default_wait_threshold, policy_from, set_wait_threshold, target_from
+from motherlode.policies.model_io import UNREADABLE, Model, ModelError, check_fits, from_bytes, start_from, to_bytes
 from motherlode.project import VERSION
 
 _IN_A_ROW = 200
@@ -79,6 +80,7 @@ def _write_missing_log(folder: CrawlFolder, storage: LmdbStorage) -> int:
 
 
 def open_storage(folder: CrawlFolder) -> LmdbStorage:
+    _remove_uncommitted(folder)
     found = damage(folder.frontier)
     if found:
         if is_refused(OSError(found)):
@@ -92,6 +94,17 @@ def open_storage(folder: CrawlFolder) -> LmdbStorage:
         if is_refused(error):
             raise OSError(str(error)) from error
         raise DamagedError(frontier_advice(folder, str(error))) from error
+
+
+def _remove_uncommitted(folder: CrawlFolder) -> None:
+    """Remove a frontier without any commit, which a power loss or a full disk left: not more than LMDB's two heads.
+
+    If there are quads, the file is damaged instead, and stays.
+    """
+    file = folder.frontier / "data.mdb"
+    has_quads = folder.quads.exists() or folder.store.exists()
+    if not has_quads and file.exists() and file.stat().st_size <= 2 * PAGESIZE:
+        file.unlink()
 
 
 def is_frontier_damage(error: BaseException) -> bool:
@@ -136,9 +149,6 @@ def requeue_lost(storage: LmdbStorage, store: Pages, *, in_a_row: int | None = _
 
 
 # ── counters, policy, traps
-
-UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
-"""Errors that decoders raise for damaged bytes."""
 
 
 def restore_counters(
@@ -213,6 +223,19 @@ def check_model(job: Job) -> str:
     except ModelError as error:
         raise JobError(str(error)) from error
     return warn_other_target(model, target=job.target, name=job.model)
+
+
+def make_policy(job: Job, storage: LmdbStorage) -> Policy:
+    """Return the policy of a job. It starts from the model that the job names, unless the crawl is resumed."""
+    policy = policy_from(job.policy, job.seed, target=target_from(job.target))
+    if job.model and storage.note("policy") is None:  # a crawl that is resumed knows what the model knew
+        check_model(job)
+        start_from(policy, read_model(Path(job.model)), name=job.model)
+    if job.time is None and (job.pages is not None or job.bytes is not None):  # requests are scarce, and time is not
+        set_wait_threshold(
+            policy, default_wait_threshold(job.host_delay) if job.wait_threshold is None else job.wait_threshold
+        )
+    return policy
 
 
 def warn_other_target(model: Model, *, target: str, name: str) -> str:

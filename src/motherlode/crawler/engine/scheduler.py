@@ -157,8 +157,8 @@ class Scheduler:
         """End the lease of a failed request and add the URL to which a redirect leads. The policy does not learn yet.
 
         Return three values: the failure as it is recorded (a redirect after too many others becomes a broken redirect);
-        the time of the next attempt, None if there is none; and the outcome from which the policy is to learn if there
-        is no next attempt.
+        the time of the next attempt, None if there is no further one; and the outcome from which the policy is to learn
+        in that case.
         """
         found = entry or lease.entry
         if failure.kind is FailureKind.REDIRECT and found.hops >= MAX_REDIRECTS:

@@ -6,10 +6,9 @@ from math import inf
 
 import msgspec
 
-from motherlode.crawler.config.host_patterns import compile_own_hosts
+from motherlode.crawler.config.host_patterns import canonical_seeds, compile_own_hosts
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.config.values import format_moment
-from motherlode.crawler.engine.factory import canonical_seeds
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import AddressGuard, RobotsRules
@@ -135,9 +134,9 @@ def _describe_rule(rules: RobotsRules, url: str, read_at: float) -> str:
 
 
 def _were_valid(robots: bytes | None, read_at: float, now: float) -> bool:
-    """Return whether a robots.txt was known and not expired.
+    """Return whether the robots.txt for the scheme of a URL was known and not expired at a time.
 
-    If that of http was, the unreadable one is that of https, and the reverse.
+    If so, a robots.txt that the host record calls unreadable is the one for the other scheme.
     """
     return robots is not None and now - read_at < RULES_LAST
 

@@ -38,6 +38,7 @@ _MAX_COMPARED_URLS = 1000
 _SIMILAR_URLS = 5
 _MAX_PATH_LENGTH = 30
 _LINK_FIELDS = ("anchor", "rel", "tag_path", "predicate")
+_SET_ASIDE = "it was set aside to save memory; `motherlode resume` with more --memory queues it again"
 _DECODING_ERRORS = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
 
 FETCHED, FAILED, WAITS, UNDER_WAY, REFUSED, UNKNOWN = "fetched", "failed", "waits", "under way", "refused", "unknown"
@@ -187,7 +188,9 @@ def _explain_known(
     if state is UrlState.IN_FLIGHT:
         reason = reason or _find_unfinished_stage(storage, entry.url)
     retry_at = next((until for until, one in storage.postponed() if one.url == entry.url), None)
-    has_rank = state is UrlState.WAITING and not entry.is_revisit
+    if state is UrlState.WAITING and entry.arm not in storage.arms():
+        reason = _SET_ASIDE
+    has_rank = state is UrlState.WAITING and not entry.is_revisit and reason != _SET_ASIDE
     rank = _compute_rank(load_policy(job, storage), storage, entry) if has_rank else None
     if policy is not None:
         _make_arms_ready(policy, storage, host_of(entry.url))
@@ -310,6 +313,8 @@ def _summarize(url: UrlExplanation) -> str:
     withheld = next((one.detail for one in url.checks if one.name == DOMAIN_LIMIT), "")
     if url.state == WAITS and withheld:
         return f"waits and is not in the queue: {withheld} (max_untried_hosts)"
+    if url.state == WAITS and url.reason == _SET_ASIDE:
+        return f"waits and is not in the queue: {_SET_ASIDE}"
     if url.state == WAITS and rank is not None:
         snoozed = next((f"; {one.detail}" for one in url.checks if one.name == DELAY), "")
         return _summarize_rank(rank) + snoozed

@@ -32,7 +32,7 @@ _MAX_STARTS = 5
 _RESTART_PAUSE_SECONDS = 0.2
 """Pause before a failed process or supervising task is started again."""
 _MAX_SENT_PAGES = 2
-"""Maximum number of pages in one worker. With the next page already sent, it never waits for the event loop."""
+"""Maximum number of pages in one worker. The next page is sent early, so that a worker need not wait."""
 _MAX_CRASHES = 2
 """Number of processes that end during one page before the page fails."""
 

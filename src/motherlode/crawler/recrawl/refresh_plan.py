@@ -1,4 +1,4 @@
-"""The plan of a refresh, which tells the process of a crawl, or each of its shards, which known pages to revisit.
+"""The plan of a refresh: which known pages the process of a crawl, or each of its shards, has to revisit.
 
 A shard sees only its own URLs. So the driver of a crawl with shards reads the folders of all shards before they start,
 and decides for all of them: whether the crawl has new URLs, and how many of the most valuable revisits each shard has.

@@ -62,8 +62,8 @@ class Intermediates:
     ) -> None:
         """Start without fetched certificates.
 
-        `fetch` returns the body at a URL, or why there is none. `new_context` returns an SSL context with the machine's
-        authorities.
+        `fetch` returns the body at a URL, or as a string the reason why it could not be fetched. `new_context` returns
+        an SSL context with the machine's authorities.
         """
         self._fetch = fetch
         self._new_context = new_context

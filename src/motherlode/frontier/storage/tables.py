@@ -39,7 +39,7 @@ class FileMapping:
         self._reads = 0
 
     def count_reads(self, times: int) -> None:
-        """Count reads of the file, and trim the mapping from time to time."""
+        """Count reads of the file. After every 10,000 of them, call `trim`."""
         self._reads += times
         if self._reads >= _READS_PER_CHECK:
             self._reads = 0

@@ -19,6 +19,15 @@ from typing import IO, Any, Literal
 from motherlode.runtime import import_extra
 
 TableFormat = Literal["csv", "json", "sqlite", "parquet"]
+TABLE_SUFFIXES: dict[str, TableFormat] = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".db": "sqlite",
+    ".sqlite": "sqlite",
+}
+"""Formats by the suffix of a file name."""
 Row = Sequence[Any]
 _ROWS_PER_GROUP = 10_000
 

@@ -87,15 +87,31 @@ def build_queries(search: Search) -> Iterator[Query]:
     yield Query.boolean_query([(must, alike), *fixed])
 
 
+def build_quick_query(search: Search) -> Query | None:
+    """Return the query for any of the words themselves; None for phrases, excluded words and filters.
+
+    The engine does not score every match of such a query, because it knows the best score of each block of documents.
+    """
+    parts = parse_words(search.words)
+    has_only_words = all(len(part.tokens) == 1 and not part.excluded for part in parts)
+    if not parts or not has_only_words or _filter_queries(search):
+        return None
+    return Query.boolean_query([option for part in parts for option in _exact_options(part)])
+
+
 def _exact_query(part: QueryPart, field: str = "text") -> Query:
     if len(part.tokens) == 1:
         return Query.term_query(schema(), field, part.tokens[0], index_option="freq")
     return Query.phrase_query(schema(), field, list(part.tokens))
 
 
-def _part_query(part: QueryPart) -> Query:
+def _exact_options(part: QueryPart) -> list[tuple[Occur, Query]]:
     label = Query.boost_query(_exact_query(part, "label"), _LABEL_WEIGHT)
-    options = [(Occur.Should, label), (Occur.Should, _exact_query(part))]
+    return [(Occur.Should, label), (Occur.Should, _exact_query(part))]
+
+
+def _part_query(part: QueryPart) -> Query:
+    options = _exact_options(part)
     if not part.exact and len(part.tokens) == 1 and len(part.tokens[0]) >= _MIN_PREFIX_CHARACTERS:
         options.append((Occur.Should, _prefix_query(part.tokens[0])))
     return Query.boolean_query(options)

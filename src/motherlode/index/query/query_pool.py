@@ -61,7 +61,7 @@ class _Worker:
         self.fingerprint = 0
         """The fingerprint of the store when the worker opened it."""
         self.version: object = None
-        """What `UpdateIndex` returned before the worker opened the store."""
+        """The value that `UpdateIndex` returned before the worker opened the store."""
         self.is_outdated = False
 
     @classmethod

@@ -48,7 +48,7 @@ _LOGGER = logging.getLogger("motherlode.integrations.scrapy")
 LEASE = "motherlode_lease"
 """Key in `Request.meta`: the number by which the selector knows the link. Retries and redirects inherit it."""
 PARENT = "motherlode_parent"
-"""Key in `Request.meta`: number of the link on whose page a request was found. Removed when it is scheduled."""
+"""Key in `Request.meta`: number of the link to the page that a request was found on. Removed when it is scheduled."""
 LINK = "motherlode_link"
 """Key in `Request.meta`: the link as it is on the page. Removed when the request is scheduled."""
 FOLDER = "motherlode"

@@ -93,7 +93,7 @@ FUNCTIONS = {
 
 
 class HostsByValue:
-    """Ready hosts for functions that are not sampled. The cost of a pick hardly depends on the number of hosts."""
+    """Ready hosts for value functions without sampling. The cost of a pick hardly depends on the number of hosts."""
 
     def __init__(self, function: ValueFunction) -> None:
         self._function = function

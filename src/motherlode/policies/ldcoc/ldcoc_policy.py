@@ -1,10 +1,10 @@
 """LDCOC, the crawler of Huang and Gandon (2020): an online classifier predicts whether a URI is worth a request.
 
 Algorithm 1 computes the features x of the target URI and p = σ(x·w) by FTRL-Proximal. A URI with p above τ is positive
-and is fetched. Of the negative URIs a random share ε is fetched, too, and a label of these counts 1/ε times (section
-3.3, subsampling). Only hard URIs are predicted and learned from. A URI with an RDF extension is taken as positive
-without a prediction, as long as most of such URIs are relevant; for a target such as Microdata they are not. The label
-is the target of the crawl.
+and is fetched. A random share ε of the negative URIs is fetched, too, and their labels count 1/ε times (section 3.3,
+subsampling). Only hard URIs are predicted and learned from. A URI with an RDF extension is taken as positive without a
+prediction, as long as most of such URIs are relevant; for a target such as Microdata they are not. The label is the
+target of the crawl.
 
 The paper does not define the order of the requests. Here each host has three arms. Positive URIs go in the order of p
 per expected request, because a relevant page behind redirects costs two or more requests. Sampled negatives go as often

@@ -283,7 +283,7 @@ def _is_among_first(text: str, known: set[str], *, limit: int) -> bool:
 
 
 class SavedHost(msgspec.Struct, omit_defaults=True):
-    """What is saved of a host that was tried, so that its links get the same arms after a restart."""
+    """The saved state of a host that was tried, so that its links get the same arms after a restart."""
 
     arms: list[str] = []
     patterns: list[str] = []

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -118,6 +119,7 @@ class SavedState(msgspec.Struct):
     unseen: dict[str, UnseenHostValue] = msgspec.field(default_factory=dict)
 
 
+@lru_cache(_MAX_CACHED)
 def _group_of(arm: str, waiting: int) -> str:
     """Return the name of the group of an arm of an unseen host: all that is known about its links but their host.
 
@@ -378,7 +380,7 @@ class Motherlode(WaitRule):
         return self._unseen_host_value(arm, key).value
 
     def _unseen_host_value(self, arm: str, key: ArmKey) -> UnseenHostValue:
-        name = self._group(arm)
+        name = _group_of(arm, self._waiting.get(arm, 1))
         known = self._unseen_host_values.get(name)
         if known is None or known.valid_until < self._outcomes:
             if len(self._unseen_host_values) >= _MAX_CACHED:

@@ -23,7 +23,7 @@ _MIN_LETTERS = 4
 """Shorter words of alphabets are found by chance in too many paths."""
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Characters of scripts in which words of two letters are long, and often have no spaces between them."""
+"""Characters of scripts in which two characters may be a whole word, and words often have no spaces between them."""
 
 
 @cache

@@ -1,7 +1,7 @@
 """The online classifier of URLs into targets, pages that lead on, and neither; and the early stop.
 
 *Classifier.* The features are the 2-grams of the characters of a URL, in lower case: 95² of them, because a URL is
-printable ASCII. For each of the three types, a logistic regression tells it from the other two; the type with the
+printable ASCII. For each of the three types, a logistic regression separates it from the other two; the type with the
 highest probability is predicted. It learns in batches of fetched URLs. Until the first batch is complete it predicts
 that every URL leads on.
 
@@ -30,7 +30,7 @@ _FLAT_WINDOWS = 3
 
 
 class UrlType(IntEnum):
-    """What a URL leads to."""
+    """The type of the document at a URL."""
 
     PAGE = 0
     """A page that is not relevant, with links."""

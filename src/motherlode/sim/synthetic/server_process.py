@@ -58,7 +58,7 @@ class WebServer:
             for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
                 if pipe is not None:
                     pipe.close()
-            self._process.wait(timeout=10)
+            self._process.wait(timeout=60)
 
     @property
     def seeds(self) -> list[str]:

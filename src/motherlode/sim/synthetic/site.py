@@ -50,7 +50,7 @@ class SitePart:
     """Format string of an item's URL: host and path, with fields for slug and number."""
     list_pattern: str
     first: int
-    """The number that stands in the URL of the section's first item."""
+    """The number in the URL of the section's first item."""
 
     @property
     def lists(self) -> int:
@@ -93,7 +93,7 @@ class SitePart:
         return MEDIA[self.format(item)].extensions[0]
 
     def find_list(self, rest: str) -> int | None:
-        """Return the number of the list page whose URL ends with `rest` after `/name/`; None if there is none."""
+        """Return the number of the list page whose URL ends with `rest` after `/name/`; None if no list page does."""
         if not rest:
             return 1
         if not rest.startswith(("page/", "?page=")):

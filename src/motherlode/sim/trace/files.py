@@ -31,7 +31,7 @@ READ_VERSIONS = frozenset({5, VERSION})
 """Versions that are read as they are. Links of version 5 have no `modified`, which is then None."""
 PARQUET_VERSIONS = frozenset({2, 3, 4})
 """Versions whose tables are Parquet files. Links of version 2 have no `element_ids`. Links of version 3 have no
-`properties` and `sibling_groups`, and its pages no `content_type`. What is missing is empty."""
+`properties` and `sibling_groups`, and its pages no `content_type`. Missing columns are read as empty values."""
 _MANIFEST = "trace.json"
 _CHUNK_PAGES = 2000
 """Number of pages that are collected in memory before they are written to disk."""

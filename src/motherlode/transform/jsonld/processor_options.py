@@ -1,4 +1,4 @@
-"""What all steps of the processor share: keywords (JSON-LD 1.1, section 1.7), tests of strings, and the options."""
+"""Common parts of all steps of the processor: keywords (JSON-LD 1.1, section 1.7), tests of strings, and options."""
 
 import re
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
 """XML parsing and XSLT without access to files and the network; run as a program, the sandbox process.
 
-Of this project it imports only `runtime`, so that the sandbox process starts fast and needs little memory. No entity is
-expanded, no DTD is loaded, no file or URL is opened: not by the parser, not by document(), xsl:include or xsl:import,
-and not by elements that write files. In the sandbox process, resource limits enforce the same: no new file descriptors,
-bounded memory and processor time.
+The only module of this project that it imports is `runtime`, so that the sandbox process starts fast and needs little
+memory. No entity is expanded, no DTD is loaded, no file or URL is opened: not by the parser, not by document(),
+xsl:include or xsl:import, and not by elements that write files. In the sandbox process, resource limits enforce the
+same: no new file descriptors, bounded memory and processor time.
 """
 
 from __future__ import annotations

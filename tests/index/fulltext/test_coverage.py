@@ -1,0 +1,39 @@
+"""Which pages a word index contains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from motherlode.index.fulltext import WordIndex
+from motherlode.index.fulltext.coverage import WordCoverage
+from motherlode.index.fulltext.word_index import OLD_JOURNAL
+from tests.index.fakes import A, B, record, says
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    """Write a word index with the page A, and return its folder."""
+    index = WordIndex(tmp_path / "words")
+    index.write([record(A, says("x", "apple"))])
+    index.commit()
+    index.close()
+    return tmp_path / "words"
+
+
+def test_coverage_has_only_pages_of_the_index(words: Path) -> None:
+    coverage = WordCoverage(words)
+    assert coverage.has(A)
+    assert not coverage.has(B)
+
+
+@pytest.mark.parametrize(("journal", "expected"), [(b"", False), (b"x", True)])
+def test_coverage_of_an_index_that_will_be_built_again_is_complete(words: Path, journal: bytes, expected: bool) -> None:  # noqa: FBT001
+    (words / OLD_JOURNAL).write_bytes(journal)
+    assert WordCoverage(words).has(B) is expected
+
+
+def test_coverage_without_an_index_raises(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        WordCoverage(tmp_path / "words")
