@@ -61,9 +61,9 @@ class Revision:
     python: Path
 
     def environment(self) -> dict[str, str]:
-        """Return the variables of a run: the sources of the clone, and caches inside it."""
+        """Return the variables of a run: the sources of the clone, and caches inside it, also of compiled sources."""
         own = {"PYTHONPATH": str(self.clone / "src"), "XDG_CACHE_HOME": str(self.clone / ".cache")}
-        return os.environ | own | {"PYTHONHASHSEED": "0"}
+        return os.environ | own | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

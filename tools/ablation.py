@@ -1,6 +1,6 @@
 """Ablation of the default policy: print its focus at 12 % without each part, as a Markdown table.
 
-python tools/ablation.py TRACE [--webs 4] [--seeds FILE] [--missing]
+python tools/ablation.py TRACE [--webs 4] [--seeds FILE] [--missing] [--targets T;T…]
 
 TRACE is made by `motherlode record ../shared/corpus/sites.warc.gz -o TRACE`. Random halves of its hosts and synthetic
 webs are further webs. With --seeds, crawls start from the URLs of a file; with --missing, links to pages that were not
@@ -102,10 +102,12 @@ def main() -> None:
     parser.add_argument("--webs", type=int, default=4)
     parser.add_argument("--seeds", type=Path, help="a file of URLs where crawls of recorded sites start")
     parser.add_argument("--missing", action="store_true", help="keep links to pages that were not recorded")
+    parser.add_argument("--targets", default=";".join(TARGETS), help="targets separated by ;")
     options = parser.parse_args()
-    columns = [scores(options, target) for target in TARGETS]
-    print("| policy | " + " | ".join(f"`{target}`" for target in TARGETS) + " | mean |")
-    print("|---" * (len(TARGETS) + 2) + "|")
+    targets = options.targets.split(";")
+    columns = [scores(options, target) for target in targets]
+    print("| policy | " + " | ".join(f"`{target}`" for target in targets) + " | mean |")
+    print("|---" * (len(targets) + 2) + "|")
     for name in columns[0]:
         row = [column[name] for column in columns]
         print(f"| {name} | " + " | ".join(f"{value:.2f}" for value in (*row, mean(row))) + " |")

@@ -244,9 +244,9 @@ class Frontier:
     def _robots_refusal(self, url: str) -> str:
         """Return why a URL does not enter the queue: its host's rules are known and forbid it. Otherwise ""."""
         host = self._hosts.get(host_of(url))
-        if host is None or self._prerequisites.needs_rules(host, url, self._admission.now):
+        if host is None or self._prerequisites.allows(host, url):  # first, because that is so for nearly every link
             return ""
-        return "" if self._prerequisites.allows(host, url) else FailureKind.ROBOTS.value
+        return "" if self._prerequisites.needs_rules(host, url, self._admission.now) else FailureKind.ROBOTS.value
 
     def lease_for(self, url: str, now: float, *, obey_robots: bool = True) -> Lease | float | None:
         """Return a lease for a request that a page needs, or when to call again; None if robots.txt forbids it.

@@ -434,10 +434,8 @@ class Prerequisites:
 
     def allows(self, host: Host, url: str) -> bool:
         """Return whether the known rules of the host allow a URL; True if they are not known."""
-        if self._is_own(host.record.name):
-            return True
-        rules = self._rules(host, url)
-        return rules is None or rules.allows(url)
+        rules = host.rules.get(is_secure(url)) or self._rules(host, url)
+        return rules is None or rules.allows(url) or self._is_own(host.record.name)
 
     def preferences(self, url: str) -> UsagePreferences:
         """Return what the robots.txt of the URL's host says about the use of the page, if it is known."""
@@ -447,10 +445,10 @@ class Prerequisites:
 
     def _rules(self, host: Host, url: str) -> HostRules | None:
         """Return the rules for a URL of the host; None if they are unknown."""
-        rules = host.rules.get(is_secure(url))
-        robots = host.record.rules_for(url)[0]
-        if rules is None and robots is not None and self._read_rules is not None:
-            rules = host.rules[is_secure(url)] = self._read_rules(robots)
+        secure = is_secure(url)
+        rules = host.rules.get(secure)
+        if rules is None and self._read_rules is not None and (robots := host.record.rules_for(url)[0]) is not None:
+            rules = host.rules[secure] = self._read_rules(robots)
         return rules
 
     def store_rules(

@@ -286,10 +286,15 @@ class UrlDescriber:
         """Return the record of a failed request; None if it is not to be described."""
         if self._level == "pages":
             return None
-        record = _url_record(entry, "failed", failure.kind.value, at=failure.fetched_at or now)
-        detail = failure.detail[:MAX_HEADER_CHARACTERS]
-        return replace(
-            record, status=failure.status, headers=self.headers(failure), detail=detail, seconds=failure.elapsed
+        return _url_record(
+            entry,
+            "failed",
+            failure.kind.value,
+            at=failure.fetched_at or now,
+            status=failure.status,
+            headers=self.headers(failure),
+            detail=failure.detail[:MAX_HEADER_CHARACTERS],
+            seconds=failure.elapsed,
         )
 
     def note_refused(self, entry: Entry, reason: str) -> None:
@@ -309,13 +314,27 @@ class UrlDescriber:
                 yield _url_record(entry, "waiting", "", at=now)
 
 
-def _url_record(entry: Entry, state: str, reason: str, *, at: float) -> PageRecord:
+def _url_record(
+    entry: Entry,
+    state: str,
+    reason: str,
+    *,
+    at: float,
+    status: int | None = None,
+    headers: str = "",
+    detail: str = "",
+    seconds: float = 0.0,
+) -> PageRecord:
+    """Return the record of a URL without a page. The last four arguments are those of a failed request."""
     return PageRecord(
         url=entry.url,
         fetched_at=at,
-        status=None,
+        status=status,
         state=state,
         reason=reason,
+        headers=headers,
+        detail=detail,
+        seconds=seconds,
         referrer=entry.parent_url,
         found_by="" if entry.parent_url else entry.source,
         score=entry.score,
