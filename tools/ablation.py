@@ -1,6 +1,6 @@
 """Ablation of the default policy: print its focus at 12 % without each part, as a Markdown table.
 
-python tools/ablation.py TRACE [--webs 4] [--seeds FILE] [--missing] [--targets T;T…]
+python tools/ablation.py TRACE [--webs 4] [--seeds FILE] [--missing] [--targets TARGET …]
 
 TRACE is made by `motherlode record ../shared/corpus/sites.warc.gz -o TRACE`. Random halves of its hosts and synthetic
 webs are further webs. With --seeds, crawls start from the URLs of a file; with --missing, links to pages that were not
@@ -102,9 +102,9 @@ def main() -> None:
     parser.add_argument("--webs", type=int, default=4)
     parser.add_argument("--seeds", type=Path, help="a file of URLs where crawls of recorded sites start")
     parser.add_argument("--missing", action="store_true", help="keep links to pages that were not recorded")
-    parser.add_argument("--targets", default=";".join(TARGETS), help="targets separated by ;")
+    parser.add_argument("--targets", nargs="+", default=TARGETS)
     options = parser.parse_args()
-    targets = options.targets.split(";")
+    targets = options.targets
     columns = [scores(options, target) for target in targets]
     print("| policy | " + " | ".join(f"`{target}`" for target in targets) + " | mean |")
     print("|---" * (len(targets) + 2) + "|")
