@@ -245,8 +245,8 @@ def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, search: Sea
 def _find_quickly(searcher: tantivy.Searcher, query: tantivy.Query, search: Search, wanted: list[str]) -> list[Hit]:
     """Return the subjects of the best documents that have all words. Empty if one round has too few of them.
 
-    `query` is for any of the words. It gives documents with all words the same scores, and so the same order, as a
-    query for all of them, but it takes a third of the time for frequent words (docs/decisions.md).
+    `query` is for any of the words. It gives documents with all words the same scores as a query for all of them,
+    except for the small weight of longer words, and takes the engine a third of the time (docs/decisions.md).
     """
     limit = min(search.limit, MAX_RESULTS)
     addresses = searcher.search(query, limit=_DOCUMENTS_PER_ROUND, count=False).hits
