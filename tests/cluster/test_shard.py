@@ -17,7 +17,7 @@ from motherlode.cluster.outbox import make_page_links, pack
 from motherlode.cluster.shard import Shard, ShardSpec
 from motherlode.cluster.shard_messages import Orders, ShardReport
 from motherlode.crawler import CrawlFolder, Job, read_stats
-from motherlode.crawler.engine import factory
+from motherlode.crawler.engine import recovery
 from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies import policy_from
 from tests.cluster.conftest import RecordedSite, pages_of, quads_of
@@ -113,7 +113,7 @@ class _StopsAfter:
 async def test_sharded_crawl_ends_if_the_policy_of_every_shard_stops(
     site: RecordedSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(factory, "policy_from", lambda *_, **__: _StopsAfter(2))
+    monkeypatch.setattr(recovery, "policy_from", lambda *_, **__: _StopsAfter(2))
     await run_shards(site.job(shards=2, delay=0.0), tmp_path / "crawl")
     fetched = read_stats(CrawlFolder(tmp_path / "crawl")).totals.fetched
     assert 0 < fetched < len(site.pages), "URLs wait, and yet the crawl has ended"

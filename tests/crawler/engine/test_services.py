@@ -14,7 +14,8 @@ from motherlode.crawler.parsing.messages import ServiceResponse
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request
 from motherlode.transform.options import Service
-from tests.crawler.engine.test_pipeline import Site, _crawl, _job, serving
+from tests.crawler.engine.test_pipeline import Site, _job, serving
+from tests.crawler.served_crawl import run_job
 
 URLS = ("http://a.example/", "http://b.example/", "http://c.example/")
 PAGE = Page(url="http://x.example/p.pdf", status=200, headers={"content-type": "application/pdf"}, body=b"%PDF")
@@ -124,7 +125,7 @@ async def test_crawl_with_two_own_services_gets_html_of_every_pdf(tmp_path: Path
     async with serving(site) as root:
         urls = [f"{root}/service/1", f"{root}/service/2"]
         services = [{"media_type": "application/pdf", "url": urls, "own": True}]
-        await _crawl(_job(root, transform={"services": services}), tmp_path / "out")
+        await run_job(_job(root, transform={"services": services}), tmp_path / "out")
     names = QuadStore(tmp_path / "out" / "store", read_only=True).query(
         "SELECT ?page ?n { GRAPH ?page { ?s <http://schema.org/name> ?n } }"
     )
