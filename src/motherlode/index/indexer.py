@@ -48,6 +48,8 @@ _SIZE_SECONDS = 0.5
 """Seconds between two looks at the size of the log."""
 _NICENESS = 10
 """Added to the niceness in rounds for which no command waits."""
+_MERGE_THREAD, _MERGE_NICENESS = "rocksdb:low", 5
+"""Threads of the store that merge files, and what is added to their niceness: fewer merges of more files cost less."""
 _PROVENANCE_QUADS_PER_PAGE = 10
 _M_ARENA_MAX = -8
 """Parameter of mallopt(3) of glibc."""
@@ -82,6 +84,7 @@ class Indexer:
         if is_new:
             self._unread.remove_old_mark()
         self._store = _open_store(paths)
+        _set_niceness(os.nice(0))
         if is_new:
             self._store.skip_known_changes()
             self._store.load_derived_graphs()
@@ -281,7 +284,8 @@ def _set_niceness(niceness: int) -> None:
     """Set the niceness of all threads. Without the right to lower it again, it stays as it is."""
     for thread in Path("/proc/self/task").iterdir():
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness)
+            more = _MERGE_NICENESS if (thread / "comm").read_text().strip() == _MERGE_THREAD else 0
+            os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness + more)
 
 
 def _describe(error: BaseException, store: Path) -> _Report:
