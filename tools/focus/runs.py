@@ -24,7 +24,7 @@ from motherlode.model import FailureKind, Policy
 from motherlode.policies import largest_web, policy_from, target_from
 from motherlode.sim.experiment import in_host_order, relevant_at
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.simulator import SimResult, Simulation
+from motherlode.sim.simulator import IN_ORDER, SimResult, Simulation, Timing
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.trace_web import TraceWeb
 from motherlode.sim.web_protocol import HostSubset, SimulatedWeb
@@ -136,16 +136,27 @@ def find_starts(web: Web) -> Sequence[str]:
 # ── runs
 
 
-def simulate(web: Web, name: str, key: str) -> Run:
-    """Simulate one policy on one web, up to the largest budget. The first run on a web has the time of opening it."""
+def simulate(
+    web: Web,
+    name: str,
+    key: str,
+    *,
+    policy: Policy | None = None,
+    timing: Timing = IN_ORDER,
+    share: float = BUDGETS[-1],
+) -> Run:
+    """Simulate one policy on one web, up to a share of its pages. The first run on a web has the time of opening it.
+
+    The policy is the one with this name, unless another is given.
+    """
     began = time.process_time()
     known = open_web(web)
-    policy: Policy = (
-        OraclePolicy(_graph(web)) if name == "oracle" else policy_from(name, web.order, target=target_from(web.target))
-    )
-    starts = find_starts(web)
-    result = Simulation(known, policy, scope=lambda url: "").run(starts, pages=round(max(BUDGETS) * known.page_count))
-    return make_run(web, name, key, result, began)
+    if policy is None and name == "oracle":
+        policy = OraclePolicy(_graph(web))
+    elif policy is None:
+        policy = policy_from(name, web.order, target=target_from(web.target))
+    simulation = Simulation(known, policy, scope=lambda url: "", timing=timing)
+    return make_run(web, name, key, simulation.run(find_starts(web), pages=round(share * known.page_count)), began)
 
 
 def make_run(web: Web, name: str, key: str, result: SimResult, began: float) -> Run:
