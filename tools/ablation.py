@@ -1,6 +1,6 @@
 """Ablation of the default policy: its focus without each part, and with each constant halved and doubled, in pairs.
 
-python -m tools.ablation [--only NAME,NAME…] [--repeat 1] [--processes 1] [--report] [-o FILE]
+python -m tools.ablation [--only NAME,NAME…] [--repeat 1] [--report] [-o FILE]
 
 The parts are the switches of `PolicyConfig`, and the constants are those of `python -m tools.policy_constants`, so a
 new one gets its rows by itself. A share of at least one half is halved and doubled in its odds: a retention of 0.9
@@ -17,8 +17,8 @@ Results are kept in the cache, web by web, so an interrupted run can be continue
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -250,7 +250,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="names of constants and switches, separated by commas [all]")
     parser.add_argument("--repeat", type=int, default=1, help="host orders and synthetic seeds per target [1]")
-    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="WARC file or trace of recorded sites")
     parser.add_argument("--cache", type=Path, default=ROOT / ".focus", help="folder of the results [.focus]")
     parser.add_argument("--report", action="store_true", help="run nothing: report what the cache has")
@@ -261,9 +260,9 @@ def main() -> None:
     trace = prepared(str(options.corpus), options.cache, lambda done, of: None) if options.corpus.exists() else ""
     known, path = webs(trace, options.repeat), options.cache / "ablation.jsonl"
     if not options.report:
-        with ProcessPoolExecutor(options.processes) as pool:
-            for number, _ in enumerate(pool.map(measure, known, [wanted] * len(known), [path] * len(known)), 1):
-                print(f"{number} of {len(known)} webs", flush=True)
+        for number, web in enumerate(known, 1):
+            measure(web, wanted, path)
+            print(f"{number} of {len(known)} webs", file=sys.stderr, flush=True)
     cache = RunCache(path)
     cache.read()
     text = make_report(wanted, known, cache)

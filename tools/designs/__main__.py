@@ -1,6 +1,6 @@
 """Compare other designs of the policy with the present one in paired crawls, and write bench/results/designs.md.
 
-python -m tools.designs [--repeat 4] [--in-flight 1,64] [--designs NAME,…] [--processes 1] [--report] [-o FILE]
+python -m tools.designs [--repeat 4] [--in-flight 1,64] [--designs NAME,…] [--report] [-o FILE]
 python -m tools.designs --fit
 
 The webs are those of `tools.ablation`: two folds of the owners of ../shared/corpus from home pages and from seeds with
@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from math import log
 from pathlib import Path
 from statistics import mean
@@ -189,7 +189,6 @@ def main() -> None:
     parser.add_argument("--designs", default=",".join(DESIGNS), help="designs to compare [all]")
     parser.add_argument("--in-flight", default="1,64", help="requests in flight [1,64]")
     parser.add_argument("--repeat", type=int, default=4, help="host orders and synthetic seeds per target [4]")
-    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="WARC file or trace of recorded sites")
     parser.add_argument("--cache", type=Path, default=ROOT / ".focus", help="folder of the results [.focus]")
     parser.add_argument("--fit", action="store_true", help="fit the variances of `logistic`")
@@ -203,10 +202,10 @@ def main() -> None:
         return
     names, in_flight = options.designs.split(","), [int(number) for number in options.in_flight.split(",")]
     if not options.report:
-        work = [(web, [OURS, *names], number, path) for web in known for number in in_flight]
-        with ProcessPoolExecutor(options.processes) as pool:
-            for done, _ in enumerate(pool.map(measure, *zip(*work, strict=True)), 1):
-                print(f"{done} of {len(work)}", flush=True)
+        for number, web in enumerate(known, 1):
+            for many in in_flight:
+                measure(web, [OURS, *names], many, path)
+            print(f"{number} of {len(known)} webs", file=sys.stderr, flush=True)
     cache = RunCache(path)
     cache.read()
     head = ("design", "in flight", "webs", "number", *(f"focus at {budget:.0%}" for budget in BUDGETS[:2]))
