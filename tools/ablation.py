@@ -26,6 +26,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from bench.results import record, table
+from msgspec.structs import replace
 from tools.focus.runs import (
     BUDGETS,
     CORPUS,
@@ -38,6 +39,8 @@ from tools.focus.runs import (
     Run,
     RunCache,
     Web,
+    find_seeds,
+    fingerprint,
     oracle_gain,
     run_key,
     simulate,
@@ -49,7 +52,6 @@ from motherlode.policies.motherlode import Motherlode, PolicyConfig
 from motherlode.sim.comparison import PairedDifference, paired_difference
 from motherlode.sim.experiment import focus
 from motherlode.sim.runner import prepared
-from motherlode.sim.trace.files import read_parts
 
 ASK = "ASK { ?s <http://schema.org/datePublished> ?d ; <http://schema.org/image> ?i }"
 RECORDED_TARGETS = ("any", "rdf", "jsonld", "microdata", "type:schema:BreadcrumbList", "microformats", ASK)
@@ -131,21 +133,13 @@ def halved_and_doubled(value: float) -> tuple[float, float]:
     return (value // 2, value * 2) if isinstance(value, int) else (value / 2, value * 2)
 
 
-def webs(trace: str, repeat: int) -> list[Web]:
-    """Return the webs, in an order in which the first ones are already of all kinds."""
-    content = " ".join(part.fingerprint.rpartition("/")[2] for part in read_parts(Path(trace))) if trace else ""
+def webs(trace: str, seeds: str, repeat: int) -> list[Web]:
+    """Return the webs, in an order in which the first ones are already of all kinds. `seeds` is a file."""
+    folds = Web(name="", target="", trace=trace, content=fingerprint(trace, seeds) if trace else "", seeds=seeds)
     found: list[tuple[float, Web]] = []
     for turn in range(repeat):
         recorded = [
-            Web(
-                name="ab"[half],
-                target=target,
-                trace=trace,
-                content=content,
-                part=FIRST_PART + half,
-                start=start,
-                order=turn,
-            )
+            replace(folds, name="ab"[half], target=target, part=FIRST_PART + half, start=start, order=turn)
             for half, start in ((0, FROM_SEEDS), (1, HOME), (1, FROM_SEEDS), (0, HOME))
             for target in (RECORDED_TARGETS if trace else ())
         ]
@@ -153,6 +147,12 @@ def webs(trace: str, repeat: int) -> list[Web]:
         for one in (recorded, made):
             found += [(turn + number / len(one), web) for number, web in enumerate(one)]
     return [web for _, web in sorted(found, key=lambda pair: pair[0])]
+
+
+def open_webs(options: argparse.Namespace) -> list[Web]:
+    """Return the webs for the options `corpus`, `cache` and `repeat`. Without a recording they are synthetic."""
+    trace = prepared(str(options.corpus), options.cache, lambda done, of: None) if options.corpus.exists() else ""
+    return webs(trace, find_seeds(options.corpus), options.repeat)
 
 
 def _made_web(number: int) -> Web:
@@ -257,8 +257,7 @@ def main() -> None:
     options = parser.parse_args()
     only = {name for name in options.only.split(",") if name}
     wanted = [one for one in variants() if not only or one.name in only]
-    trace = prepared(str(options.corpus), options.cache, lambda done, of: None) if options.corpus.exists() else ""
-    known, path = webs(trace, options.repeat), options.cache / "ablation.jsonl"
+    known, path = open_webs(options), options.cache / "ablation.jsonl"
     if not options.report:
         for number, web in enumerate(known, 1):
             measure(web, wanted, path)

@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import mean
 
 from bench.results import record, table
-from tools.ablation import webs
+from tools.ablation import open_webs
 from tools.designs import policies
 from tools.designs.policies import DESIGNS, FITTED, Logistic, LogisticPosterior, Variances
 from tools.focus.runs import (
@@ -49,7 +49,6 @@ from motherlode.policies.motherlode.arm_key import ArmKey
 from motherlode.policies.motherlode.posterior import RELEVANCE, RESPONSE
 from motherlode.sim.comparison import paired_difference
 from motherlode.sim.experiment import focus
-from motherlode.sim.runner import prepared
 from motherlode.sim.simulator import Timing
 
 _DIGEST = hashlib.sha256(Path(policies.__file__).read_bytes()).hexdigest()[:8]
@@ -195,8 +194,7 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="run nothing: report what the cache has")
     parser.add_argument("-o", "--output", type=Path, help="write to this file, not to bench/results/designs.md")
     options = parser.parse_args()
-    trace = prepared(str(options.corpus), options.cache, lambda done, of: None) if options.corpus.exists() else ""
-    known, path = webs(trace, options.repeat), options.cache / "designs.jsonl"
+    known, path = open_webs(options), options.cache / "designs.jsonl"
     if options.fit:
         fit(known)
         return
