@@ -9,7 +9,7 @@ one half of the owners (registrable domains) with their hosts, so that no figure
 the home pages without dead links, or from seeds with every link to a page that was not recorded as a dead link. The
 seeds are in the file --seeds or `seeds.txt` beside the recording; without one, these crawls start from home pages, too.
 Synthetic webs have seeds that were not used in development; crawls start from their home pages, or from a few hubs. In
-every repetition the hosts have another random order, the same for all policies, and every policy starts without knowledge.
+every repetition the hosts have another random order, the same for all policies, which start without knowledge.
 Focus is measured at 5, 12 and 25 % of the pages, and compared in pairs. Rivals that are ahead by more than .02 and two
 paired standard errors are named.
 
