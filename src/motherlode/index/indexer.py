@@ -12,7 +12,6 @@ the next run would find the store locked, so the kernel kills it when its parent
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import select
@@ -32,7 +31,7 @@ from motherlode.index.crawl_store import LocalStore
 from motherlode.index.nquads_log import LogBatch, LogPosition, UnindexedQuads
 from motherlode.index.page_record import PageRecord
 from motherlode.index.snapshot import DamagedError, is_damage, is_refused, store_advice
-from motherlode.runtime import end_with_parent, is_file_locked, read_frame, write_frame
+from motherlode.runtime import end_with_parent, is_file_locked, read_frame, share_one_heap, trim_heap, write_frame
 
 _LOCK_FILE, _WANTED_FILE = "lock", "wanted"
 _BATCH_QUADS = 250_000
@@ -51,8 +50,6 @@ _NICENESS = 10
 _MERGE_THREAD, _MERGE_NICENESS = "rocksdb:low", 5
 """Threads of the store that merge files, and what is added to their niceness: fewer merges of more files cost less."""
 _PROVENANCE_QUADS_PER_PAGE = 10
-_M_ARENA_MAX = -8
-"""Parameter of mallopt(3) of glibc."""
 
 Progress = Callable[[int, int], None]
 """Called with the bytes of the log that were read, and with their total."""
@@ -75,9 +72,7 @@ class Indexer:
     """Writes the unread part of a log to the store and the words. The caller holds the lock of the log."""
 
     def __init__(self, paths: IndexPaths) -> None:
-        self._libc = ctypes.CDLL(None)
-        # a bulk load has a thread of its own, which with one arena uses the memory that the parser has freed
-        self._libc.mallopt(_M_ARENA_MAX, 1)
+        share_one_heap()  # a bulk load has a thread of its own, which then uses the memory that the parser has freed
         self._unread = paths.unread()
         self._position: LogPosition = self._unread.indexed_up_to
         is_new = self._position == (0, 0)
@@ -120,7 +115,7 @@ class Indexer:
         self._position = self._batches[-1].position
         self._unflushed += self._quads + 1
         self._batches, self._urls, self._quads = [], set(), 0
-        self._libc.malloc_trim(0)
+        trim_heap()
         if self._unflushed >= _FLUSH_QUADS:
             self._flush()
 
