@@ -178,15 +178,12 @@ def crawl(
     if endpoint is not None:
         endpoint.check()
     folder = CrawlFolder(output)
-    try:
-        values = _job_values(flags, config, seeds or (), seeds_file)
-        if refresh:
-            run = partial(_refresh_forever if forever else _refresh, due=due)
-        else:
-            run = partial(_crawl_new, force=force, has_stop_below=stop_below is not None)
-        run(folder, values, endpoint=endpoint, quiet=quiet, as_json=as_json)
-    except JobError as error:
-        stop(str(error))
+    values = _job_values(flags, config, seeds or (), seeds_file)
+    if refresh:
+        run = partial(_refresh_forever if forever else _refresh, due=due)
+    else:
+        run = partial(_crawl_new, force=force, has_stop_below=stop_below is not None)
+    run(folder, values, endpoint=endpoint, quiet=quiet, as_json=as_json)
 
 
 def _crawl_new(
