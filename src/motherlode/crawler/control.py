@@ -1,6 +1,6 @@
 """Control of a running crawl by a file: pause, resume, stop, and a new page budget.
 
-The web server runs in a process of its own, so it writes what the user asks for to `control.json` in the folder of the
+The web server runs in a process of its own, so it writes the user's changes to `control.json` in the folder of the
 crawl. The engine looks at the file about once per second. Each run of a crawl starts without the file.
 """
 
@@ -14,7 +14,7 @@ from motherlode.crawler.folder import CrawlFolder, write_atomically
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asks of a running crawl."""
+    """The settings of a running crawl that the user changes in the dashboard."""
 
     is_paused: bool = False
     """Whether no further request may start."""
@@ -25,7 +25,7 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_control(folder: CrawlFolder) -> Control:
-    """Read the file. Without it, or if it is damaged, the user asks for nothing."""
+    """Return the content of the file. A file that is missing or damaged changes nothing."""
     try:
         return msgspec.json.decode(control_path(folder).read_bytes(), type=Control)
     except (OSError, msgspec.MsgspecError):
