@@ -103,6 +103,8 @@ def _show_usage_error(error: Any) -> None:
         typer.echo(error.format_message())
         return
     message: str = error.format_message().rstrip(".")
+    if type(error).__name__ == "MissingParameter" and error.param.help:
+        message += f": {error.param.help.rstrip('.')}"
     show_error(message[:1].lower() + message[1:])
     if context is not None:
         typer.echo(f"see `{context.command_path} --help`", err=True)
