@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import msgspec
 
 from motherlode.index.page_record import (
-    GRAPH_OF_PAGE,
     PAGE,
     PROVENANCE,
     URL,
@@ -64,9 +63,6 @@ _FIRST_LINE = re.compile(
 )
 """The first line about a page, or about a URL without one, after its subject."""
 _FETCHED_AT = re.compile(rb'#generatedAtTime> "([^"]*)"')
-_OWN_GRAPH_MARK = GRAPH_OF_PAGE.encode()
-_GRAPH = re.compile(rb" (?:<[^<>\n]*>|_:\S+) \.\n")
-"""The graph name and the full stop at the end of a line."""
 _MARK_FILE = "indexed"
 COMPACTED_FILE = "compacted"
 """File beside the segments of a log that was compacted: the first time at which all pages are known."""
@@ -406,15 +402,7 @@ def _page_record(name: bytes, quads: bytes, provenance: bytes, *, is_page: bool)
         fetched_at=datetime.fromisoformat(when[1].decode()).timestamp() if when else 0.0,
         status=None,
         graph_quads=quads,
-        union_quads=_without_graphs(quads, name),
         quads=quads.count(b"\n"),
         state="" if is_page else "known",
         provenance=provenance,
     )
-
-
-def _without_graphs(quads: bytes, name: bytes) -> bytes:
-    """Return the quads of a page without graph names. Most pages have only the graph with their own name."""
-    if _OWN_GRAPH_MARK in quads:
-        return _GRAPH.sub(b" .\n", quads)
-    return quads.replace(b" %b .\n" % name, b" .\n")
