@@ -1,4 +1,4 @@
-"""Who may use the web site: host names, origins of other web pages, and the token."""
+"""Access to the web site: allowed host names, origins of other web pages, and the token."""
 
 from __future__ import annotations
 
