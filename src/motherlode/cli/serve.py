@@ -69,6 +69,8 @@ def serve(
     read-only. While a crawl runs, the pages are updated. /api/ has all tables as JSON, /metrics is for Prometheus. More
     in docs/serve.md.
     """
+    import uvloop
+
     from motherlode.crawler.config.values import parse_size
     from motherlode.serve import Access, QueryLimits
     from motherlode.serve import serve as serve_crawl
@@ -96,7 +98,8 @@ def serve(
         )
 
     try:
-        asyncio.run(run())
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(run())
     except JobError as error:
         stop(str(error))
     except OSError as error:
