@@ -121,10 +121,7 @@ def _read_seeds(source: str | None) -> tuple[str, ...]:
         return ()
     if source.startswith(("http://", "https://")):
         return (source,)
-    seeds = read_seeds(Path(source))
-    if not seeds:
-        raise ValueError(f"the seed file {source} has no URL")
-    return seeds
+    return read_seeds(Path(source))
 
 
 def _run(setup: ExperimentSetup) -> Experiment:

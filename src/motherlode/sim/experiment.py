@@ -164,7 +164,10 @@ class ExperimentSetup:
         if self.pages is not None:
             budget = self.pages
         if budget < 1:
-            raise ValueError(f"a budget of {budget} requests is none: the web holds {page_count:,} pages")
+            raise ValueError(
+                f"a budget of {budget} requests is too small: the web holds {page_count:,} pages; give --pages N, N at "
+                "least 1, or --share F, F above 0"
+            )
         return budget
 
 
