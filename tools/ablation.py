@@ -77,6 +77,8 @@ OFF = {
 """Values with which a constant has no effect."""
 FLAT = 0.005
 """A constant is flat if no variant changes the mean focus at 12 % by more than this."""
+MIN_WEBS = 20
+"""With fewer webs nothing is said about a constant."""
 BASE = f"{OURS}:as it is"
 
 
@@ -213,8 +215,8 @@ def rows(wanted: Sequence[Variant], known: Sequence[Web], cache: RunCache) -> It
 def verdict(own: Sequence[Variant], known: Sequence[Web], cache: RunCache) -> str:
     """Return what the variants of a constant say: it is flat, needed, or better with another value on both folds."""
     found = [one for variant in own if (one := differences(variant.key, known, cache, MAIN)) is not None]
-    if len(found) < len(own):
-        return "not run"
+    if len(found) < len(own) or min(one.pairs for one in found) < MIN_WEBS:
+        return "not run on enough webs"
     if any(one.difference < -2 * (one.standard_error or 1.0) for one in found):
         return "needed"
     for variant in own:
