@@ -122,6 +122,8 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
         ("img", "src=i.png", "<http://example.org/folder/i.png>"),
         ("object", "data=d", "<http://example.org/folder/d>"),
         ("link", "href=mailto:a@example.org", "<mailto:a@example.org>"),
+        ("a", "href", "<http://example.org/folder/page>"),
+        ("object", "data", "<http://example.org/folder/page>"),
         ("a", "", '"text"'),
         ("meta", "content='c'", '"c"'),
         ("meta", "", '""'),

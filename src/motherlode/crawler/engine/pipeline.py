@@ -348,7 +348,6 @@ def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float, hea
         fetched_at=page.fetched_at or now,
         status=page.status,
         graph_quads=parsed.graph_quads,
-        union_quads=parsed.union_quads,
         quads=parsed.quads,
         graphs=parsed.graphs,
         media_type=page.content_type,

@@ -221,9 +221,8 @@ class PropertyValues:
         tag = node.tag or ""
         content = attributes.get("content")
         if tag in URL_ATTRIBUTES:
-            reference = content or attributes.get(URL_ATTRIBUTES[tag])
-            if reference is not None:  # otherwise the text is the value; HTML specifies an empty string
-                return self.resolve_reference(reference)
+            if content or URL_ATTRIBUTES[tag] in attributes:  # otherwise the text; HTML specifies an empty string
+                return self.resolve_reference(content or attributes[URL_ATTRIBUTES[tag]] or "")
         elif tag in VALUE_ATTRIBUTES:
             attribute, datatype_of = VALUE_ATTRIBUTES[tag]
             given = content or attributes.get(attribute)
