@@ -78,6 +78,7 @@ def make_cache(change: dict[str, list[float]]) -> tuple[list[Web], RunCache]:
     ("change", "expected"),
     [
         ([0.0, 0.001, -0.002, 0.001], "flat"),
+        ([-0.002, -0.002, -0.002, -0.002], "flat"),  # certain, but too small to matter
         ([-0.10, -0.11, -0.09, -0.10], "needed"),
         ([0.10, 0.10, 0.11, 0.12], "**1 is better on both folds**"),
         ([0.10, -0.01, 0.11, 0.0], "uncertain"),  # better on fold A only
