@@ -51,6 +51,10 @@ _Result = TypeVar("_Result")
 _SLOTS = 4
 _MAX_WAIT_SECONDS = 60.0
 """Longest time for which a failure postpones a URL, and to which implausible saved times are cut."""
+_MIN_WAIT_SECONDS = 0.001
+_PROGRESS_SEEDS = 1_000
+_RECENT_URLS = 1 << 8
+"""Remembered URLs of an outbox. There are fewer than 50 pages, and each start of a shard makes a new list."""
 _MAX_INCARNATIONS = 1_000_000
 _MAX_DRIFT = 0.001
 
@@ -89,6 +93,7 @@ class SimulatedEngine:
         self._limit = 1 << 62
         self._pages_in_flight = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._has_changed = asyncio.Event()
         self.is_stopping = False
         politeness = Politeness(
             delay=HOST_DELAY,
@@ -122,10 +127,12 @@ class SimulatedEngine:
     def limit_pages(self, pages: int) -> None:
         self._limit = pages
 
-    def wake_up(self) -> None: ...
+    def wake_up(self) -> None:
+        self._has_changed.set()
 
     def stop(self) -> None:
         self.is_stopping = True
+        self.wake_up()
 
     async def run(self) -> MemoryStorage:
         """Crawl until stopped, and return the last commit. Cancelling it is a crash."""
@@ -140,8 +147,8 @@ class SimulatedEngine:
                     self._pages_in_flight += lease.kind is RequestKind.PAGE
                     task = asyncio.create_task(self._fetch(lease))
                     self._tasks.add(task)
-                    task.add_done_callback(self._tasks.discard)
-                await asyncio.sleep(0.05)
+                    task.add_done_callback(self._end_task)
+                await self._wait_for_change(commit_at)
                 if asyncio.get_running_loop().time() >= commit_at:
                     self.commit()
                     commit_at = asyncio.get_running_loop().time() + self._world.random.uniform(0.2, 2.0)
@@ -150,6 +157,23 @@ class SimulatedEngine:
         finally:
             for task in self._tasks:
                 task.cancel()
+
+    def _end_task(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self.wake_up()
+
+    async def _wait_for_change(self, commit_at: float) -> None:
+        """Wait until a request may be made, or until the next commit."""
+        loop = asyncio.get_running_loop()
+        wait, ready_at = commit_at - loop.time(), self.frontier.idle_until()
+        if ready_at is not None and len(self._tasks) < _SLOTS and self.pages_started < self._limit:
+            wait = min(wait, ready_at - self.now())
+        timer = loop.call_later(max(wait, 0.0) + _MIN_WAIT_SECONDS, self.wake_up)
+        try:
+            await self._has_changed.wait()
+        finally:
+            timer.cancel()
+            self._has_changed.clear()
 
     def commit(self) -> None:
         self._outbox.prepare_commit(self._storage.put_note)
@@ -381,13 +405,16 @@ def _find_short_gaps(world: World) -> Iterator[str]:
 def _virtual_time(loop: VirtualLoop) -> Iterator[None]:
     modules: list[Any] = [outbox_module, shard_module]
     real, max_wait = [module.time for module in modules], leases.MAX_WAIT_SECONDS
+    recent_urls = vars(outbox_module)["_RECENT_URLS"]
     for module in modules:
         module.time = SimpleNamespace(monotonic=loop.time)
     vars(leases)["MAX_WAIT_SECONDS"] = _MAX_WAIT_SECONDS
+    vars(outbox_module)["_RECENT_URLS"] = _RECENT_URLS
     try:
         yield
     finally:
         vars(leases)["MAX_WAIT_SECONDS"] = max_wait
+        vars(outbox_module)["_RECENT_URLS"] = recent_urls
         for module, time in zip(modules, real, strict=True):
             module.time = time
 
@@ -417,7 +444,9 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)  # every restart changes the clock
     failed = 0
-    for seed in range(arguments.first, arguments.first + arguments.seeds):
+    for number, seed in enumerate(range(arguments.first, arguments.first + arguments.seeds)):
+        if number and number % _PROGRESS_SEEDS == 0:
+            print(f"{number:,} seeds, {failed:,} failed", flush=True)
         found = simulate(seed)
         failed += bool(found)
         for violation in found[:3]:

@@ -134,6 +134,8 @@ class Outbox:
         self._unacknowledged = 0
         self.closed = False
         self._error: BaseException | None = None
+        self._has_changed = asyncio.Event()
+        """Set when links were added, after an error, and at the end."""
         for number, data in storage.batches():
             self._waiting[_decode_batch(data).to].append(number)
             self._number = number + 1
@@ -174,6 +176,7 @@ class Outbox:
         self._pages[owner].append(page)
         self._links[owner] += len(page.links)
         self._changed.add(owner)
+        self._has_changed.set()
         if self._links[owner] >= MAX_BATCH_LINKS:
             self._close_batch(owner)
 
@@ -226,6 +229,7 @@ class Outbox:
     def close(self) -> None:
         """Stop all access to the storage, which is about to be closed. Unsent batches stay there."""
         self.closed = True
+        self._has_changed.set()
 
     async def run(self, send: Send, *, idle: Callable[[], bool] = lambda: True) -> None:
         """Send batches until closed or cancelled. If the shard is `idle`, partly filled batches are sent sooner."""
@@ -239,7 +243,11 @@ class Outbox:
                     if self._pages[owner] and now - self._opened_at[owner] >= wait:
                         self._close_batch(owner)
                     self._send_to(owner, send)
-                await asyncio.sleep(MIN_WAIT_SECONDS / 4)
+                if any(self._links) or any(self._waiting):
+                    await asyncio.sleep(MIN_WAIT_SECONDS / 4)
+                else:
+                    self._has_changed.clear()
+                    await self._has_changed.wait()
         finally:
             for task in self._tasks:
                 task.cancel()
@@ -260,6 +268,7 @@ class Outbox:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self._error = task.exception()
+            self._has_changed.set()
 
     async def _deliver(self, owner: int, number: int, batch: bytes, send: Send) -> None:
         try:

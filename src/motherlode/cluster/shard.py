@@ -263,7 +263,7 @@ class Shard:
 
     def _take_delta(self, assembled: Assembled) -> bytes:
         now, policy = time.monotonic(), assembled.policy
-        if not isinstance(policy, Mergeable) or now - self._delta_at < self._merge_seconds:
+        if now - self._delta_at < self._merge_seconds or not isinstance(policy, Mergeable):
             return b""
         self._delta_at = now
         return policy.delta()
