@@ -195,7 +195,7 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
             moments.append(time.process_time())
             links.append(extract_links(document, facts))
             moments.append(time.process_time())
-            graph_quads, union_quads, quads, graphs = serialize_page(url, facts)
+            graph_quads, quads, graphs = serialize_page(url, facts)
             moments.append(time.process_time())
             for name, (began, ended) in zip(reading, pairwise(moments), strict=True):
                 reading[name] += 1e6 * (ended - began) / len(pages)
@@ -205,7 +205,6 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
                     fetched_at=0.0,
                     status=200,
                     graph_quads=graph_quads,
-                    union_quads=union_quads,
                     quads=quads,
                     graphs=graphs,
                 )

@@ -88,21 +88,20 @@ def pages(quads: int) -> Iterator[PageRecord]:
         said = TransformResult(
             extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(statements(number, dice))),)
         )
-        graph_quads, union_quads, count, graphs = serialize_page(url(number), said)
+        graph_quads, count, graphs = serialize_page(url(number), said)
         made += count
         yield PageRecord(
             url=url(number),
             fetched_at=1.7e9 + number,
             status=200,
             graph_quads=graph_quads,
-            union_quads=union_quads,
             quads=count,
             graphs=graphs,
             media_type="text/html; charset=utf-8",
             kind="html",
             syntaxes=("jsonld",),
             content_hash=f"sha256:{number:064x}",
-            size=20 * (len(graph_quads) + len(union_quads)),
+            size=40 * len(graph_quads),
             referrer=url(number // 2 + 1),
         )
 

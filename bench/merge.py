@@ -41,14 +41,13 @@ def brand_pages() -> list[PageRecord]:
         said = [(f"<{brand(number, which)}>", _NAME, f'"brand {which}"', "") for which in range(1, BRANDS + 1)]
         facts = TransformResult(extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(said)),))
         url = f"{host(number + 500)}/brands"
-        graph_quads, union_quads, quads, graphs = serialize_page(url, facts)
+        graph_quads, quads, graphs = serialize_page(url, facts)
         made.append(
             PageRecord(
                 url=url,
                 fetched_at=0.0,
                 status=200,
                 graph_quads=graph_quads,
-                union_quads=union_quads,
                 quads=quads,
                 graphs=graphs,
             )

@@ -52,7 +52,6 @@ def page(number: int, headers: str) -> PageRecord:
         fetched_at=1e9 + number,
         status=200,
         graph_quads="".join(f"{line} <{url}> .\n" for line in lines).encode(),
-        union_quads="".join(f"{line} .\n" for line in lines).encode(),
         quads=_STATEMENTS,
         media_type="text/html",
         kind="html",

@@ -2,13 +2,15 @@
 
 python -m tools.policy_constants
 
-The constants are the fields of `PolicyConfig` and the module constants with a number in the package
-`policies/motherlode`. Limits of caches and of memory are counted apart: they are listed in `BOUNDS`.
+The constants are the fields of `PolicyConfig`, the module constants with a number in the package `policies/motherlode`,
+those of other modules that change picks (`ELSEWHERE`), and numbers that have no name: literals in expressions and
+repetitions in regular expressions. Limits of caches and of memory are counted apart: they are listed in `BOUNDS`.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -17,6 +19,13 @@ import motherlode.policies.motherlode as package
 from motherlode.policies.motherlode import PolicyConfig
 
 FOLDER = Path(package.__file__).parent
+SOURCE = FOLDER.parents[1]
+ELSEWHERE = {
+    "policies/priority_queue.py": ("_WAIT_THRESHOLD", "_WAIT_THRESHOLD_WITHOUT_DELAY"),
+    "frontier/host_queue.py": ("_MAX_AWAITED_SECONDS", "_MIN_PATIENCE_SECONDS"),
+}
+"""Constants of other modules that change picks, by module. All four belong to the rule by which a crawl waits for a
+better host, so they have no effect on crawls with one request in flight and no delay."""
 BOUNDS = frozenset(
     {
         "_MAX_CACHED",
@@ -50,15 +59,70 @@ def settings() -> Iterator[tuple[str, str, float]]:
 
 def module_constants() -> Iterator[tuple[str, str, float]]:
     """Yield module, name and value of each module constant with a number."""
-    for path in sorted(FOLDER.glob("*.py")):
-        if path.name in NO_MODULES:
-            continue
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-                value = _number(node.value)
-                if isinstance(target, ast.Name) and value is not None:
-                    yield path.name, target.id, value
+    for path in _modules():
+        for name, value in _assigned(path):
+            yield path.name, name, value
+    for name, wanted in ELSEWHERE.items():
+        for constant, value in _assigned(SOURCE / name):
+            if constant in wanted:
+                yield name.rpartition("/")[2], constant, value
+
+
+def unnamed_numbers() -> Iterator[tuple[str, str, float]]:
+    """Yield module, line and value of each number without a name. 0, 1 and indices are left out."""
+    for path in _modules():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        tree = ast.parse("\n".join(lines))
+        skipped = {id(part) for node in ast.walk(tree) for part in _without_meaning(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and id(node) not in skipped:
+                for value in _numbers_in(node.value):
+                    yield path.name, lines[node.lineno - 1].strip(), value
+
+
+def _modules() -> list[Path]:
+    return [path for path in sorted(FOLDER.glob("*.py")) if path.name not in NO_MODULES]
+
+
+def _assigned(path: Path) -> Iterator[tuple[str, float]]:
+    """Yield name and value of each number that a module assigns at its top level."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            names, values = ([*one.elts] if isinstance(one, ast.Tuple) else [one] for one in (target, node.value))
+            for name, value in zip(names, values, strict=False):
+                number = _number(value)
+                if isinstance(name, ast.Name) and number is not None:
+                    yield name.id, number
+
+
+def _without_meaning(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a node whose numbers have a name, or are indices, offsets or defaults of arguments."""
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        yield from _constants_of(node.value) if node.value is not None and _number(node.value) is not None else ()
+    elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        yield from _constants_of(node.slice)
+    elif isinstance(node, ast.BinOp) and isinstance(node.left, ast.Call):  # `text.find("://") + 3`
+        yield from _constants_of(node.right) if getattr(node.left.func, "attr", "") == "find" else ()
+    elif isinstance(node, ast.arguments):
+        yield from (one for one in (*node.defaults, *node.kw_defaults) if one is not None)
+    elif isinstance(node, ast.Expr):
+        yield node.value
+
+
+def _constants_of(node: ast.AST) -> Iterator[ast.AST]:
+    return (part for part in ast.walk(node) if isinstance(part, ast.Constant))
+
+
+_REPETITION = re.compile(r"\{(?:\d*,)?(\d+)\}")
+
+
+def _numbers_in(value: object) -> list[float]:
+    """Return a number, or the greatest repetitions of a regular expression."""
+    if isinstance(value, str):
+        return [float(number) for number in _REPETITION.findall(value)]
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return [float(value)] if is_number and value not in (0, 1) else []  # type: ignore[arg-type]
 
 
 def _number(node: ast.expr) -> float | None:
@@ -81,8 +145,12 @@ def main() -> None:
     print("| module | constant | value |\n|---|---|---|")
     for module, name, value in constants():
         print(f"| `{module}` | `{name}` | {value:g} |")
+    for module, line, value in unnamed_numbers():
+        print(f"| `{module}` | `{line}` | {value:g} |")
     bounds = [name for _, name, _ in module_constants() if name in BOUNDS]
-    print(f"\n{len(constants())} constants; apart from them {len(bounds)} limits of memory and caches.")
+    unnamed = len(list(unnamed_numbers()))
+    print(f"\n{len(constants())} constants and {unnamed} numbers without a name;")
+    print(f"apart from them {len(bounds)} limits of memory and caches.")
 
 
 if __name__ == "__main__":

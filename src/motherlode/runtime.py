@@ -152,12 +152,13 @@ def pack_frame(data: bytes) -> bytes:
     return b"".join((len(data).to_bytes(_LENGTH_BYTES, "big"), data))
 
 
-def write_frame(stream: IO[bytes], *parts: bytes) -> None:
-    """Write one frame that holds all parts, and flush the stream."""
+def write_frame(stream: IO[bytes], *parts: bytes, flush: bool = True) -> None:
+    """Write one frame that holds all parts, and flush the stream. Frames that are not flushed go with the next one."""
     stream.write(sum(map(len, parts)).to_bytes(_LENGTH_BYTES, "big"))
     for part in parts:
         stream.write(part)
-    stream.flush()
+    if flush:
+        stream.flush()
 
 
 def read_frame(stream: Readable, max_bytes: int = _MAX_FRAME_BYTES) -> bytes | None:

@@ -21,8 +21,7 @@ def add_page(part: CrawlFolder, name: str, number: int, *, at: float) -> None:
     url = f"http://{name}.example/{number}"
     store = QuadStore(part.store)
     triple = f'<{url}> <http://p.example/> "text of {name}"'
-    graph_quads, union_quads = f"{triple} <{url}> .\n".encode(), f"{triple} .\n".encode()
-    record = PageRecord(url=url, fetched_at=at, status=200, graph_quads=graph_quads, union_quads=union_quads, quads=1)
+    record = PageRecord(url=url, fetched_at=at, status=200, graph_quads=f"{triple} <{url}> .\n".encode(), quads=1)
     store.write([record])
     store.flush()
     store.close()

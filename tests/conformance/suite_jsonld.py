@@ -56,7 +56,8 @@ def run_whole(case: Case) -> CaseResult | None:
     """Run the command. It reports errors as problems, so a case that expects an error passes with any problem."""
     data = case.data
     options = data["options"]
-    if _UNSUPPORTED_OPTIONS.intersection(options) or options.get("extractAllScripts") is False or data["fragment"]:
+    misses_target = data["fragment"] and data["error"] is not None  # then the command reads all scripts
+    if _UNSUPPORTED_OPTIONS.intersection(options) or options.get("extractAllScripts") is False or misses_target:
         return None
     folder = shared(FOLDER)
     found = whole_path.extract(

@@ -87,7 +87,7 @@ def replace_page(crawl: CrawlFolder) -> None:
     [quad] = [quad for quad in store.match(object_=f'"{GTIN}"') if str(quad.graph_name).endswith("/1>")]
     url = str(quad.graph_name)[1:-1]
     line = f'<{url}#it> <http://schema.org/name> "Lemon cake" <{url}> .\n'.encode()
-    store.write([PageRecord(url=url, status=200, fetched_at=1.0, quads=1, graph_quads=line, union_quads=line)])
+    store.write([PageRecord(url=url, status=200, fetched_at=1.0, quads=1, graph_quads=line)])
     store.flush()
     store.close()
 

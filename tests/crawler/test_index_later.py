@@ -148,6 +148,27 @@ async def test_index_updater_sees_pages_of_the_log_once(tmp_path: Path) -> None:
     assert await update() == position
 
 
+async def test_index_updater_reads_the_log_again_after_each_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=(A,), index="later", words=False))
+    folder.unlock()
+    logged(folder.quads, some_pages()[:2])
+    update = IndexUpdater(folder)
+    first = await update()
+    assert await update() == first, "the mark has moved"
+    reads: list[int] = []
+    size = UnindexedQuads.bytes_after
+    monkeypatch.setattr(UnindexedQuads, "bytes_after", lambda self, at: reads.append(1) or size(self, at))  # type: ignore[func-returns-value]
+    assert await update() == first
+    assert not reads, "nothing has changed"
+    logged(folder.quads, some_pages()[2:])
+    second = await update()
+    assert (second > first, bool(reads)) == (True, True)
+    assert second == UnindexedQuads(folder.quads, folder.store).end
+
+
 def test_store_at_a_time_has_the_version_of_each_page_at_that_time(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "crawl")
     folder.create(Job(seeds=(A,)))

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from motherlode.crawler.config.values import JobError
-from motherlode.crawler.single_page import InputSource, PageFetcher
+from motherlode.crawler.page_fetcher import PageFetcher
+from motherlode.crawler.single_page import InputSource
 from motherlode.frontier import MAX_REDIRECTS
 from tests.crawler.changing_web import ChangingWeb, Document, serving
 

@@ -202,6 +202,17 @@ async def test_answer_that_is_no_json_ends_the_process(tmp_path: Path) -> None:
         await client.close()
 
 
+async def test_second_line_for_a_page_is_not_the_answer_for_the_next_page(tmp_path: Path) -> None:
+    client = CommandClient(command(tmp_path, "'0.9' + chr(10) + '0.1'").split(), QUICK)
+    try:
+        assert await client.score(b'{"url": "a"}') == 0.9
+        with pytest.raises(ScorerError, match="more than one line"):
+            await client.score(b'{"url": "b"}')
+        assert await client.score(b'{"url": "c"}') == 0.9
+    finally:
+        await client.close()
+
+
 async def test_answer_of_many_bytes_is_refused(tmp_path: Path) -> None:
     client = CommandClient(command(tmp_path, "'9' * 100_000").split(), QUICK)
     try:

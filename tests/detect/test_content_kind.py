@@ -47,6 +47,21 @@ def test_turtle_without_declared_kind_is_turtle(text: bytes) -> None:
     assert sniff_rdf_text(text, KindHints()) is ContentKind.TURTLE
 
 
+@pytest.mark.parametrize("declared", [ContentKind.N_TRIPLES, ContentKind.N_QUADS, None])
+@pytest.mark.parametrize("version", [b'VERSION "1.2"\n', b'# c\nVERSION "1.2" # x\r\n\nVERSION  "1.1"\n'])
+def test_version_directive_does_not_change_kind_of_lines(declared: ContentKind | None, version: bytes) -> None:
+    triple = version + b'<urn:a> <urn:p> "x"@en--ltr .\n' + version
+    assert sniff_rdf_text(triple, KindHints(declared)) is (declared or ContentKind.N_TRIPLES)
+    quad = version + b"<urn:a> <urn:p> <urn:o> <urn:g> .\n"
+    assert sniff_rdf_text(quad, KindHints(declared)) is ContentKind.N_QUADS
+
+
+@pytest.mark.parametrize("version", [b'version "1.2"\n', b'@version "1.2" .\n', b"VERSION '1.2'\n"])
+def test_version_directive_of_turtle_makes_lines_turtle(version: bytes) -> None:
+    body = version + b"<urn:a> <urn:p> <urn:o> .\n"
+    assert sniff_rdf_text(body, KindHints(ContentKind.N_TRIPLES)) is ContentKind.TURTLE
+
+
 def test_json_ld_context_far_into_the_body_is_found() -> None:
     body = b'{"a": "' + b"x" * 20_000 + b'", "@context": {}}'
     assert sniff(body[:4096], body, KindHints()) is ContentKind.JSON_LD

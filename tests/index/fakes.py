@@ -23,13 +23,12 @@ def says(name: str, value: str, *, predicate: str = P, graph: str = "") -> State
 
 
 def record(url: str, *statements: Statement, at: float = 1_000_000.0, status: int = 200) -> PageRecord:
-    graph_quads, union_quads, quads, graphs = serialize_page(url, facts(*statements))
+    graph_quads, quads, graphs = serialize_page(url, facts(*statements))
     return PageRecord(
         url=url,
         fetched_at=at,
         status=status,
         graph_quads=graph_quads,
-        union_quads=union_quads,
         quads=quads,
         graphs=graphs,
         media_type="text/html",

@@ -44,14 +44,13 @@ def page(url: str, **said: list[Statement]) -> PageRecord:
     spoken = TransformResult(
         extractions=tuple(Extraction(syntax=Syntax(s), statements=tuple(rows)) for s, rows in said.items())
     )
-    graph_quads, union_quads, quads, graphs = serialize_page(url, spoken)
+    graph_quads, quads, graphs = serialize_page(url, spoken)
     names = tuple(sorted(name for name, statements in said.items() if statements and name != "page"))
     return PageRecord(
         url=url,
         fetched_at=0.0,
         status=200,
         graph_quads=graph_quads,
-        union_quads=union_quads,
         quads=quads,
         graphs=graphs,
         syntaxes=names,
@@ -137,12 +136,26 @@ def quads(lines: bytes | str) -> list[ox.Quad]:
     return list(ox.parse(lines.encode() if isinstance(lines, str) else lines, ox.RdfFormat.N_QUADS))
 
 
-def test_serialize_page_writes_graph_quads_and_union_quads() -> None:
+def test_serialize_page_writes_each_statement_with_its_graph() -> None:
     page = serialize_page(A, facts(says("x", "1"), says("y", "2")))
     assert (page.quads, page.graphs) == (2, ())
     triples = [f'<http://ex.org/{name}> <http://ex.org/p> "{value}"' for name, value in (("x", 1), ("y", 2))]
     assert [str(quad) for quad in quads(page.graph_quads)] == [f"{triple} <{A}>" for triple in triples]
-    assert [str(quad) for quad in quads(page.union_quads)] == triples
+
+
+def in_union(url: str, lines: bytes) -> list[ox.Quad]:
+    return quads(PageRecord(url=url, fetched_at=0.0, status=200, graph_quads=lines).union_quads)
+
+
+def test_union_quads_are_the_statements_without_graphs() -> None:
+    page = serialize_page(
+        A, facts(says("x", f"1 <{A}> . {A}#graph=g"), says("y", "2", graph="<urn:g>"), says("z", "3"))
+    )
+    triples = [f"{quad.subject} {quad.predicate} {quad.object}" for quad in quads(page.graph_quads)]
+    assert [str(quad) for quad in in_union(A, page.graph_quads)] == triples
+    alone = serialize_page(A, facts(says("x", f"1 <{A}> ."), says("z", "3")))
+    triples = [f"{quad.subject} {quad.predicate} {quad.object}" for quad in quads(alone.graph_quads)]
+    assert [str(quad) for quad in in_union(A, alone.graph_quads)] == triples
 
 
 def test_serialize_page_statement_in_two_syntaxes_counts_once() -> None:
@@ -153,7 +166,7 @@ def test_serialize_page_statement_in_two_syntaxes_counts_once() -> None:
         )
     )
     page = serialize_page(A, both)
-    assert page.quads == len(page.graph_quads.splitlines()) == len(page.union_quads.splitlines()) == 2
+    assert page.quads == len(page.graph_quads.splitlines()) == 2
 
 
 def test_serialize_page_named_graphs_become_graphs_of_page() -> None:
@@ -164,29 +177,29 @@ def test_serialize_page_named_graphs_become_graphs_of_page() -> None:
     names = [f"<{A}#graph=http://other.example/g%3Fa%3Db%23c>", f"<{A}#graph=_:b0>"]
     assert list(page.graphs) == names
     assert {str(quad.graph_name) for quad in quads(page.graph_quads)} == {*names, f"<{A}>"}
-    assert {str(quad.graph_name) for quad in quads(page.union_quads)} == {"DEFAULT"}
+    assert {str(quad.graph_name) for quad in in_union(A, page.graph_quads)} == {"DEFAULT"}
 
 
 def test_serialize_page_cannot_write_to_foreign_graph_or_provenance() -> None:
     evil = [says("x", "1", graph=f"<{name}>") for name in (PROVENANCE, "http://b.example/")]
     page = serialize_page(A, facts(*evil))
     assert all(str(quad.graph_name).startswith(f"<{A}#graph=") for quad in quads(page.graph_quads))
-    assert {str(quad.graph_name) for quad in quads(page.union_quads)} == {"DEFAULT"}
+    assert {str(quad.graph_name) for quad in in_union(A, page.graph_quads)} == {"DEFAULT"}
 
 
 def test_serialize_page_replaces_characters_without_utf_8_encoding() -> None:
     page = serialize_page(A, facts(says("x", "\ud800")))
-    assert page.quads == len(quads(page.graph_quads)) == len(quads(page.union_quads)) == 1
+    assert page.quads == len(quads(page.graph_quads)) == 1
 
 
 def test_serialize_page_without_statements_is_empty() -> None:
-    assert serialize_page(A, TransformResult()) == (b"", b"", 0, ())
+    assert serialize_page(A, TransformResult()) == (b"", 0, ())
 
 
 @pytest.mark.parametrize("url", ["http://a.example/?q[0]={1}|%", "http://[::1]:8080/a`b^c", "http://a.example/%zz"])
 def test_serialize_page_any_url_gives_valid_graph_iri(url: str) -> None:
     page = serialize_page(url, facts(says("x", "1"), says("x", "1", graph="_:g")))
-    assert len(quads(page.graph_quads)) == len(quads(page.union_quads)) == 2
+    assert len(quads(page.graph_quads)) == len(in_union(url, page.graph_quads)) == 2
     assert quads(serialize_provenance(PageRecord(url=url, fetched_at=0.0, status=200, redirects_to=url)))
 
 

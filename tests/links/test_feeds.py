@@ -42,6 +42,12 @@ def test_feed_links_of_broken_feed_are_kept() -> None:
     assert feed_links(document("no feed", kind=ContentKind.RSS), LinkOptions()) == []
 
 
+def test_feed_links_after_undeclared_entity_keep_their_ampersands() -> None:
+    body = "<rss><channel><title>A&nbsp;B</title><link>http://example.org/?a=1&amp;b=2&c=3</link></channel></rss>"
+    found = feed_links(document(body, kind=ContentKind.RSS), LinkOptions())
+    assert [(link.url, link.anchor) for link in found] == [("http://example.org/?a=1&b=2&c=3", "A B")]
+
+
 def test_feed_links_beyond_limit_are_reported() -> None:
     items = "".join(f"<item><link>http://example.org/{number}</link></item>" for number in range(4))
     feed = document(f"<rss><channel>{items}</channel></rss>", kind=ContentKind.RSS)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.crawler.small_web import HOME, small_web
 from tools.focus import report, runs
-from tools.focus.__main__ import list_webs, split_names
+from tools.focus.__main__ import list_webs, main, make_report, split_names
 from tools.focus.runs import BUDGETS, Run, RunCache, Web, find_starts, measure, measure_all, missing_runs, run_key
 
 WEB = Web(name="synthetic webs", target="any", pages=600, seed=9001, order=3)
@@ -128,6 +130,61 @@ def test_webs_have_folds_fresh_seeds_and_both_starts() -> None:
     }
     assert find_starts(webs[0]) != find_starts(msgspec.structs.replace(webs[0], order=7))
     assert len(find_starts(webs[-1])) < len(find_starts(msgspec.structs.replace(webs[-1], start="home")))
+
+
+def test_targets_of_the_user_replace_the_usual_ones() -> None:
+    class Options:
+        start, web, synthetic_pages = "home", "all", 900
+
+    webs = list_webs(Options(), "", 1, ("type:schema:Event",))  # type: ignore[arg-type]
+    assert [web.target for web in webs] == ["type:schema:Event"]
+
+
+def run_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(
+        sys, "argv", ["focus", "--cache", str(tmp_path / "cache"), "-o", str(tmp_path / "o.md"), *arguments]
+    )
+    return main()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--corpus", "nothere.warc.gz"), "nothere.warc.gz does not exist"),
+        (("--corpus", "EMPTY"), "no HTTP response could be read"),
+        (("--policies", "bsf"), "did you mean bfs?"),
+        (("--targets", "everything"), "unknown target 'everything'"),
+        (("--corpus", "ONE", "--seeds", "nothere.txt"), "nothere.txt"),
+    ],
+)
+def test_wrong_option_is_an_error(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    (tmp_path / "empty.warc").write_bytes(b"")
+    files = {"EMPTY": str(tmp_path / "empty.warc"), "ONE": str(small_web(tmp_path / "w.warc.gz"))}
+    assert run_command(tmp_path, monkeypatch, *(files.get(one, one) for one in arguments)) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_recording_of_one_owner_with_an_empty_fold_can_be_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = small_web(tmp_path / "w.warc.gz")
+    (tmp_path / "seeds.txt").write_text(f"{HOME}\n")
+    arguments = ("--corpus", str(corpus), "--web", "corpus", "--targets", "any", "--policies", "pld", "--repeat", "3")
+    assert run_command(tmp_path, monkeypatch, *arguments, "--processes", "1") == 1
+    assert "6 of 6 webs, 12 runs" in capsys.readouterr().err
+    assert "On none of the 6 webs" in (tmp_path / "o.md").read_text(), "the oracle gains less than 20 pages"
+
+
+def test_report_without_gain_is_not_good(tmp_path: Path) -> None:
+    text, is_good = make_report([WEB], POLICIES, RunCache(tmp_path / "none"), "")
+    assert "On none of the 1 webs" in text
+    assert not is_good
 
 
 def test_split_names_keeps_commas_of_a_name() -> None:

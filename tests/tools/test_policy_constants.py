@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tools.policy_constants import BOUNDS, NOT_PICKS, constants, module_constants
+from tools.policy_constants import BOUNDS, ELSEWHERE, NOT_PICKS, constants, module_constants, unnamed_numbers
 
 from motherlode.policies.motherlode import PolicyConfig
 
@@ -16,3 +16,14 @@ def test_names_that_are_left_out_exist() -> None:
     names = {name for _, name, _ in module_constants()}
     assert names >= BOUNDS
     assert names >= NOT_PICKS
+
+
+def test_numbers_without_a_name_are_found() -> None:
+    found = {value for module, _, value in unnamed_numbers() if module == "arm_key.py"}
+    assert 14 in found, "the repetitions of _WORD"
+    assert 7 not in found, "_MAX_VALUES_PER_PARAMETER has a name"
+
+
+def test_constants_of_the_wait_rule_are_found_in_their_modules() -> None:
+    names = {name for _, name, _ in constants()}
+    assert names >= {name for wanted in ELSEWHERE.values() for name in wanted}

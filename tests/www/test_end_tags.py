@@ -1,4 +1,4 @@
-"""Empty elements of XHTML."""
+"""Empty elements and CDATA sections of XHTML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 import pytest
 
 from motherlode.model import ContentKind
-from motherlode.www.document import with_end_tags
+from motherlode.www.document import with_end_tags, with_text_of_sections
 from tests.www.pages import document
 
 
@@ -39,3 +39,34 @@ def test_with_end_tags_hostile_markup_is_fast(trap: bytes) -> None:
     started = time.process_time()
     with_end_tags(trap * 200_000 + b"/>")
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (b"<p><![CDATA[a<b> & c]]></p>", b"<p>a&lt;b&gt; &amp; c</p>"),
+        (b"<p><![CDATA[a]]b]]><![CDATA[]]></p>", b"<p>a]]b</p>"),
+        (b"<script><![CDATA[a]]></script><![CDATA[b]]>", b"<script><![CDATA[a]]></script>b"),
+        (b"<STYLE><![CDATA[a</script>]]></STYLE >", b"<STYLE><![CDATA[a</script>]]></STYLE >"),
+        (b"<!-- <![CDATA[a]]> --><![CDATA[<!--]]>", b"<!-- <![CDATA[a]]> -->&lt;!--"),
+        (b"<p><![CDATA[open", b"<p><![CDATA[open"),
+    ],
+)
+def test_with_text_of_sections_escapes_sections_outside_scripts(markup: bytes, expected: bytes) -> None:
+    assert with_text_of_sections(markup) == expected
+
+
+def test_document_section_of_xhtml_is_text_and_of_html_is_none() -> None:
+    markup = '<html xmlns="http://www.w3.org/1999/xhtml"><body><p><![CDATA[a<b]]></p></body></html>'
+    for kind, text in ((ContentKind.XHTML, "a<b"), (ContentKind.HTML, "")):
+        paragraph = document(markup, kind=kind).html.css_first("p")
+        assert paragraph is not None and paragraph.text() == text
+
+
+@pytest.mark.parametrize(
+    "trap", [b"<script>", b"<script", b"<!--", b"<style></script>", b"<![CDATA[]", b"</script><script "]
+)
+def test_with_text_of_sections_hostile_markup_is_fast(trap: bytes) -> None:
+    started = time.process_time()
+    with_text_of_sections(b"<![CDATA[]]>" + trap * 100_000)
+    assert time.process_time() - started < 5

@@ -169,6 +169,19 @@ def test_parse_xml_charset_unknown_to_one_library_is_read() -> None:
         assert tree.root is not None and tree.root.text == "é"
 
 
+@pytest.mark.parametrize("entity", ["&nbsp;", "&bogus;"])
+def test_parse_xml_undeclared_entity_keeps_the_other_ampersands(entity: str) -> None:
+    tree = parse_xml(f"<r><a>x{entity}</a><b>?a=1&amp;b=2&c=3</b></r>".encode(), charset="utf-8")
+    assert tree.error
+    assert [child.text for child in tree.root] == ["x\xa0" if entity == "&nbsp;" else "x", "?a=1&b=2&c=3"]
+
+
+def test_parse_xml_declared_entity_is_no_error() -> None:
+    tree = parse_xml(b'<!DOCTYPE r [<!ENTITY nbsp "y">]><r><a>&nbsp;</a><b>a&b</b></r>', charset="utf-8")
+    assert tree.root[1].text == "a&b"
+    assert not tree.root[0].text  # declared entities are not expanded
+
+
 # Repair of bare ampersands
 
 

@@ -1,13 +1,15 @@
 """Compare all policies on recorded sites and synthetic webs, and write bench/results/focus.md.
 
 make focus [ARGS="--repeat 20"], or python -m tools.focus [--repeat 10] [--policies NAME,NAME…] [--targets T,T…]
-[--web corpus|synthetic|all] [--start home|seeds|both] [--cache DIR] [--fresh] [--estimate]
+[--web corpus|synthetic|all] [--start home|seeds|both] [--corpus WARC|TRACE] [--seeds FILE] [--cache DIR] [--fresh]
+[--estimate]
 
-The recorded web of ../shared/corpus is used as a whole and in folds: each further repetition has one half of the owners
-(registrable domains) with their hosts, so that no figure depends on one web. Crawls start from the home pages without
-dead links, or from the seeds of the corpus with every link to a page that was not recorded as a dead link. Synthetic
-webs have seeds that were not used in development; crawls start from their home pages, or from a few hubs. In every
-repetition the hosts have another random order, the same for all policies, and every policy starts without knowledge.
+The recorded web of ../shared/corpus, or another WARC file, is used as a whole and in folds: each further repetition has
+one half of the owners (registrable domains) with their hosts, so that no figure depends on one web. Crawls start from
+the home pages without dead links, or from seeds with every link to a page that was not recorded as a dead link. The
+seeds are in the file --seeds or `seeds.txt` beside the recording; without one, these crawls start from home pages, too.
+Synthetic webs have seeds that were not used in development; crawls start from their home pages, or from a few hubs. In
+every repetition the hosts have another random order, the same for all policies, which start without knowledge.
 Focus is measured at 5, 12 and 25 % of the pages, and compared in pairs. Rivals that are ahead by more than .02 and two
 paired standard errors are named.
 
@@ -24,13 +26,25 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 from bench.results import record, table
 from tools.focus import report
-from tools.focus.runs import BUDGETS, CORPUS, FROM_SEEDS, HOME, ROOT, RunCache, Web, measure_all
+from tools.focus.runs import (
+    BUDGETS,
+    CORPUS,
+    FROM_SEEDS,
+    HOME,
+    ROOT,
+    RunCache,
+    Web,
+    find_seeds,
+    fingerprint,
+    measure_all,
+)
 
-from motherlode.policies import POLICIES, policy_from
+from motherlode.crawler.config.job_file import read_seeds
+from motherlode.policies import POLICIES, policy_from, target_from
 from motherlode.sim.runner import prepared
-from motherlode.sim.trace.files import read_parts
 
 RECORDED_TARGETS = (
     *("any", "microdata", "microdata>=5", "rdfa", "jsonld", "rdf", "microformats", "type:schema:BreadcrumbList"),
@@ -42,19 +56,23 @@ SYNTHETIC_SEED = 9001
 """Seed of the first synthetic web; development used seeds below 100."""
 WHOLE_REPEAT = 20
 """Repetitions of a whole run, for the estimate of its CPU time."""
+WRONG_OPTION = 2
+"""Exit status if there is no such policy, target or recording."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 _TELL_SECONDS = 30.0
 """Seconds between two lines about the progress if stderr is not a terminal."""
 
 
-def recorded_webs(trace: str, start: str, targets: Sequence[str], repeat: int) -> Iterator[Web]:
+def recorded_webs(trace: str, seeds: str, start: str, targets: Sequence[str], repeat: int) -> Iterator[Web]:
     """Yield the whole recorded web for the first repetition, and a fold of its owners for each other."""
-    name = f"recorded sites, {'home pages' if start == HOME else 'seeds and dead links'}"
-    content = " ".join(part.fingerprint.rpartition("/")[2] for part in read_parts(Path(trace))) if trace else ""
+    place = "home pages" if start == HOME or not seeds else "seeds"
+    name = f"recorded sites, {place}" if start == HOME else f"recorded sites, {place} and dead links"
+    content = fingerprint(trace, seeds)
+    whole = Web(name=name, target="", trace=trace, content=content, start=start, seeds=seeds)
     for target in targets:
         for turn in range(repeat):
-            yield Web(name=name, target=target, trace=trace, content=content, part=turn - 1, start=start, order=turn)
+            yield msgspec.structs.replace(whole, target=target, part=turn - 1, order=turn)
 
 
 def synthetic_webs(start: str, targets: Sequence[str], repeat: int, pages: int) -> Iterator[Web]:
@@ -66,15 +84,13 @@ def synthetic_webs(start: str, targets: Sequence[str], repeat: int, pages: int) 
 
 
 def list_webs(options: argparse.Namespace, trace: str, repeat: int, targets: Sequence[str]) -> list[Web]:
-    """Return the webs of a comparison. `targets` restricts the targets, if there are any."""
+    """Return the webs of a comparison. `targets` replaces the usual targets, if there are any."""
     starts = (HOME, FROM_SEEDS) if options.start == "both" else (options.start,)
-    recorded, synthetic = (
-        [one for one in known if not targets or one in targets] for known in (RECORDED_TARGETS, SYNTHETIC_TARGETS)
-    )
+    recorded, synthetic = targets or RECORDED_TARGETS, targets or SYNTHETIC_TARGETS
     webs: list[Web] = []
     for start in starts:
         if options.web != "synthetic" and trace:
-            webs += recorded_webs(trace, start, recorded, repeat)
+            webs += recorded_webs(trace, options.seeds, start, recorded, repeat)
         if options.web != "corpus":
             webs += synthetic_webs(start, synthetic, repeat, options.synthetic_pages)
     return webs
@@ -113,6 +129,8 @@ class ProgressLine:
 def make_report(webs: Sequence[Web], policies: Sequence[str], cache: RunCache, cpu_line: str) -> tuple[str, bool]:
     """Return the report as Markdown, and whether our policy is good enough."""
     groups = report.group(report.collect(webs, policies, cache))
+    if not groups:
+        return f"On none of the {len(webs):,} webs does the oracle find enough pages more than breadth-first.", False
     ahead = report.rivals_ahead(groups, policies)
     parts = [
         "### Means of the classes",
@@ -164,7 +182,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--web", choices=("corpus", "synthetic", "all"), default="all")
     parser.add_argument("--start", choices=(HOME, FROM_SEEDS, "both"), default="both")
     parser.add_argument("--synthetic-pages", type=int, default=SYNTHETIC_PAGES)
-    parser.add_argument("--corpus", type=Path, default=CORPUS, help="WARC file or trace of recorded sites")
+    parser.add_argument("--corpus", type=Path, help="WARC file or trace of recorded sites [../shared/corpus]")
+    parser.add_argument("--seeds", help="start of crawls with dead links [seeds.txt beside the corpus, or home pages]")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--cache", type=Path, default=ROOT / ".focus", help="folder of the results [.focus]")
     parser.add_argument("--fresh", action="store_true", help="forget the results of earlier runs")
@@ -175,18 +194,33 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _check(options: argparse.Namespace, policies: Sequence[str], targets: Sequence[str]) -> str:
+    """Return the trace of the recorded sites, "" for none. Raise ValueError or OSError if an option is wrong."""
+    for name in policies:
+        policy_from(name)
+    for target in targets:
+        target_from(target)
+    if options.web == "synthetic" or (options.corpus is None and not CORPUS.exists()):
+        return ""
+    corpus = CORPUS if options.corpus is None else options.corpus
+    options.seeds = find_seeds(corpus) if options.seeds is None else options.seeds
+    if options.seeds:
+        read_seeds(Path(options.seeds))
+    return prepared(str(corpus), options.cache, lambda done, of: None)
+
+
 def main() -> int:
     options = _options()
     policies = split_names(options.policies)
-    for name in policies:
-        policy_from(name)  # raises if it is unknown
+    targets = [one.strip() for one in options.targets.split(";") if one.strip()]
+    try:
+        trace = _check(options, policies, targets)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return WRONG_OPTION
     path = options.cache / "runs.jsonl"
     if options.fresh:
         path.unlink(missing_ok=True)
-    trace = ""
-    if options.web != "synthetic" and options.corpus.exists():
-        trace = prepared(str(options.corpus), options.cache, lambda done, of: None)
-    targets = [one.strip() for one in options.targets.split(";") if one.strip()]
     webs = list_webs(options, trace, options.repeat, targets)
     if not options.estimate:
         progress = ProgressLine(path)

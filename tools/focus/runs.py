@@ -24,15 +24,15 @@ from motherlode.model import FailureKind, Policy
 from motherlode.policies import largest_web, policy_from, target_from
 from motherlode.sim.experiment import in_host_order, relevant_at
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.simulator import SimResult, Simulation
+from motherlode.sim.simulator import IN_ORDER, SimResult, Simulation, Timing
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
+from motherlode.sim.trace.files import read_parts
 from motherlode.sim.trace.trace_web import TraceWeb
 from motherlode.sim.web_protocol import HostSubset, SimulatedWeb
 from motherlode.www.urls import host_of, registrable_domain
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus" / "sites.warc.gz"
-SEEDS = CORPUS.with_name("seeds.txt")
 BUDGETS = (0.05, 0.12, 0.25)
 MAIN = 0.12
 """The budget of the goals, and of the choice of webs."""
@@ -53,11 +53,13 @@ class Web(msgspec.Struct, frozen=True, kw_only=True):
     trace: str = ""
     """Folder of the trace; "" for a synthetic web."""
     content: str = ""
-    """Fingerprint of the content of the trace."""
+    """Fingerprint of the content of the trace and of the seeds."""
     part: int = -1
     """Number of the fold of owners; -1 for the whole web."""
     start: str = HOME
-    """`home`: home pages, without dead links; `seeds`: the seeds of the corpus, with dead links."""
+    """`home`: home pages, without dead links; `seeds`: the URLs of `seeds`, with dead links."""
+    seeds: str = ""
+    """File of the seeds of a recorded web; "" for its home pages."""
     pages: int = 0
     """Pages of a synthetic web."""
     seed: int = 0
@@ -87,6 +89,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # ── webs
+
+
+def find_seeds(corpus: Path) -> str:
+    """Return the file of seeds beside a WARC file or trace, `seeds.txt`; "" if there is none."""
+    path = corpus.with_name("seeds.txt")
+    return str(path) if path.exists() else ""
+
+
+def fingerprint(trace: str, seeds: str) -> str:
+    """Return a fingerprint of the content of a trace and of a file of seeds."""
+    parts = [part.fingerprint.rpartition("/")[2] for part in read_parts(Path(trace))]
+    return " ".join((*parts, hashlib.sha256(Path(seeds).read_bytes()).hexdigest()[:16] if seeds else ""))
 
 
 @lru_cache(maxsize=2)
@@ -128,7 +142,8 @@ def find_starts(web: Web) -> Sequence[str]:
     elif isinstance(known, SyntheticSimWeb):
         starts = known.seeds()
     else:
-        spelled = dict.fromkeys(map(known.spelling, canonical_seeds(read_seeds(SEEDS))))
+        seeds = canonical_seeds(read_seeds(Path(web.seeds))) if web.seeds else ()
+        spelled = dict.fromkeys(map(known.spelling, seeds))
         starts = [url for url in spelled if known.page(url).failure is not FailureKind.NOT_FOUND]
     return in_host_order(starts or known.home_pages(), web.order)
 
@@ -136,16 +151,27 @@ def find_starts(web: Web) -> Sequence[str]:
 # ── runs
 
 
-def simulate(web: Web, name: str, key: str) -> Run:
-    """Simulate one policy on one web, up to the largest budget. The first run on a web has the time of opening it."""
+def simulate(
+    web: Web,
+    name: str,
+    key: str,
+    *,
+    policy: Policy | None = None,
+    timing: Timing = IN_ORDER,
+    share: float = BUDGETS[-1],
+) -> Run:
+    """Simulate one policy on one web, up to a share of its pages. The first run on a web has the time of opening it.
+
+    The policy is the one with this name, unless another is given.
+    """
     began = time.process_time()
     known = open_web(web)
-    policy: Policy = (
-        OraclePolicy(_graph(web)) if name == "oracle" else policy_from(name, web.order, target=target_from(web.target))
-    )
-    starts = find_starts(web)
-    result = Simulation(known, policy, scope=lambda url: "").run(starts, pages=round(max(BUDGETS) * known.page_count))
-    return make_run(web, name, key, result, began)
+    if policy is None and name == "oracle":
+        policy = OraclePolicy(_graph(web))
+    elif policy is None:
+        policy = policy_from(name, web.order, target=target_from(web.target))
+    simulation = Simulation(known, policy, scope=lambda url: "", timing=timing)
+    return make_run(web, name, key, simulation.run(find_starts(web), pages=round(share * known.page_count)), began)
 
 
 def make_run(web: Web, name: str, key: str, result: SimResult, began: float) -> Run:
@@ -199,8 +225,9 @@ def _python_files(path: Path) -> list[Path]:
 
 
 def run_key(web: Web, policy: str) -> str:
-    """Return the name under which the result of a policy on a web is kept. The folder of a trace does not matter."""
-    about = msgspec.json.encode((msgspec.structs.replace(web, trace="trace" if web.trace else ""), policy, BUDGETS))
+    """Return the name under which the result of a policy on a web is kept. Names of files do not matter."""
+    nameless = msgspec.structs.replace(web, trace="trace" if web.trace else "", seeds="")
+    about = msgspec.json.encode((nameless, policy, BUDGETS))
     return hashlib.sha256(about + code_fingerprint(policy).encode()).hexdigest()[:24]
 
 

@@ -47,7 +47,7 @@ DEFINITIONS: dict[str, Sequence[Definition]] = {
         Definition(
             "index: quads with their page as graph",
             "index/page_record.py",
-            "index/test_page_record.py::test_serialize_page_writes_graph_quads_and_union_quads",
+            "index/test_page_record.py::test_serialize_page_writes_each_statement_with_its_graph",
         ),
         Definition(
             "index: keyword index",

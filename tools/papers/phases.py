@@ -114,13 +114,12 @@ def _detect(page: Page) -> Detected:
 
 
 def _record(url: str, result: TransformResult) -> PageRecord:
-    graph_quads, union_quads, quads, graphs = serialize_page(url, result)
+    graph_quads, quads, graphs = serialize_page(url, result)
     return PageRecord(
         url=url,
         fetched_at=0.0,
         status=200,
         graph_quads=graph_quads,
-        union_quads=union_quads,
         quads=quads,
         graphs=graphs,
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pyoxigraph as ox
 import typer
@@ -21,10 +21,13 @@ from motherlode.cli.options import Allow, argument, flag, option
 from motherlode.cli.terminal import FAILED, replace_controls, say, stop
 from motherlode.crawler import JobError
 from motherlode.crawler.config.values import format_count, parse_size, parse_time
-from motherlode.crawler.single_page import DocumentPart, InputLimits, InputSource, PageFetcher, read_source
+from motherlode.crawler.single_page import DocumentPart, InputLimits, InputSource, read_source
 from motherlode.model import ContentKind, Problem, Statement, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES, iri
 from motherlode.www.media_types import MEDIA, by_media_type, essence, fits
+
+if TYPE_CHECKING:
+    from motherlode.crawler.page_fetcher import PageFetcher
 
 SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 
@@ -238,7 +241,9 @@ class Network:
         self._runner.close()
 
     @cached_property
-    def _fetcher(self) -> PageFetcher:
+    def _fetcher(self) -> "PageFetcher":
+        from motherlode.crawler.page_fetcher import PageFetcher
+
         try:
             return PageFetcher(allow=self._allow, delay=self._delay, tell_wait=_say_wait, max_bytes=self._max_bytes)
         except ValueError as error:

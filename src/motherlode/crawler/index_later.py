@@ -163,19 +163,24 @@ class IndexUpdater:
 
     def __init__(self, folder: CrawlFolder) -> None:
         self._folder = folder
+        self._unread = find_unread(folder)
         self._lock = asyncio.Lock()
         self._done: LogPosition = (0, 0)
         """The end of the log at the last update. A batch that a kill has cut off is not tried again and again."""
+        self._seen: tuple[object, LogPosition] = None, (0, 0)
+        """Log and mark as they were after the last update (`UnindexedQuads.version`), and the position of the mark."""
 
     async def __call__(self) -> LogPosition:
         """Index what is not indexed yet. Return the position in the log up to which the index has its pages."""
-        unread = find_unread(self._folder)
-        if unread and (end := unread.end) > self._done:
-            async with self._lock:
-                if end > self._done:
-                    await asyncio.to_thread(self._update)
-                    self._done = end
-        return unread.indexed_up_to
+        version = self._unread.version
+        if version is None or version != self._seen[0]:
+            if self._unread and (end := self._unread.end) > self._done:
+                async with self._lock:
+                    if end > self._done:
+                        await asyncio.to_thread(self._update)
+                        self._done = end
+            self._seen = version, self._unread.indexed_up_to
+        return self._seen[1]
 
     def _update(self) -> None:
         """Index what is not indexed yet. The frontier stays closed, because this process may have opened it already."""

@@ -128,6 +128,8 @@ class ScorerProcess:
         except TimeoutError:
             self._pause.note_failure()
             raise ScorerError(f"no answer within {self._seconds:g} s; it is started again") from None
+        except ScorerError:
+            raise
         except ValueError:
             raise ScorerError(f"the answer is longer than {MAX_ANSWER_BYTES:,} bytes") from None
         except FileNotFoundError as error:
@@ -146,6 +148,8 @@ class ScorerProcess:
             process = await self._start()
         assert process.stdin is not None
         assert process.stdout is not None
+        if await _has_line(process.stdout):
+            raise ScorerError("it wrote more than one line for a page; it is started again")
         process.stdin.write(message + b"\n")
         await process.stdin.drain()
         answer = await process.stdout.readline()
@@ -181,6 +185,15 @@ class ScorerProcess:
         if logger is not None:
             await asyncio.wait([logger], timeout=1.0)
             logger.cancel()
+
+
+async def _has_line(stream: asyncio.StreamReader) -> bool:
+    """Return whether a line was received that nothing has asked for, and read it."""
+    try:
+        async with asyncio.timeout(0):
+            return bool(await stream.readline())
+    except TimeoutError:
+        return False
 
 
 async def _log_errors(process: asyncio.subprocess.Process) -> None:

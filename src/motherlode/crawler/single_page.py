@@ -1,7 +1,7 @@
 """Statements of one page without a crawl, for `motherlode extract`.
 
 `read_source` parses a file, stdin or a body. `BoundedInput` limits the length of files, pipes and devices, and the wait
-for their bytes. `PageFetcher` fetches a page by its URL, with the robots.txt rules and the politeness of a crawl.
+for their bytes. `page_fetcher` fetches a page by its URL.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import select
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,34 +20,24 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from motherlode.crawler.config.values import JobError, format_size
-from motherlode.crawler.engine.robots_and_dns import PoliteFetcher, TellWait
 from motherlode.crawler.parsing.messages import MAX_CONTEXTS, SubrequestResults
 from motherlode.crawler.parsing.page_parser import parse_document
 from motherlode.detect import detect
-from motherlode.fetch import HttpFetcher, HttpLimits, HttpOptions, RobotsRules
-from motherlode.frontier import MAX_REDIRECTS, Frontier, MemoryStorage, Politeness
-from motherlode.links.headers import context_links
 from motherlode.model import (
     DOCUMENT_SYNTAXES,
     ContentKind,
     Extraction,
-    FailureKind,
-    Page,
     Problem,
-    Request,
     Statement,
     Syntax,
     TransformResult,
 )
-from motherlode.policies import policy_from
-from motherlode.project import VERSION
 from motherlode.transform import TransformOptions
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.options import installed_transformers, transformable_types
+from motherlode.transform.options import installed_transformers
 from motherlode.transform.rdf_documents import find_label_mismatch, read
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, by_extension, by_media_type
-from motherlode.www.urls import canonical
 
 DEFAULT_MAX_BYTES = 10**9
 DEFAULT_TIMEOUT_SECONDS = 60.0
@@ -329,75 +319,4 @@ def _parse_in_parts(stream: _RejoinedStream, syntax: Syntax, url: str, charset: 
 def _make_result(syntax: Syntax, statements: list[Statement], problems: list[Problem]) -> TransformResult:
     return TransformResult(
         extractions=(Extraction(syntax=syntax, statements=tuple(statements), problems=tuple(problems)),)
-    )
-
-
-_MAX_CONTEXT_BYTES = 10 << 20
-
-
-class PageFetcher:
-    """Fetches pages and their JSON-LD contexts with the delays and robots.txt rules of a crawl.
-
-    A frontier without URLs keeps the delays and rules of the hosts.
-    """
-
-    def __init__(
-        self,
-        *,
-        allow: tuple[str, ...],
-        delay: float = 1.0,
-        tell_wait: TellWait = lambda host, seconds: None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
-    ) -> None:
-        useful = transformable_types(TransformOptions())
-        limits = HttpLimits(body=max_bytes)
-        http = HttpFetcher(HttpOptions(user_agent=f"Motherlode/{VERSION}", limits=limits, allow=allow, useful=useful))
-        self._max_bytes = max_bytes
-        frontier = Frontier(
-            storage=MemoryStorage(),
-            policy=policy_from("bfs"),
-            scope=lambda url: "",
-            read_rules=RobotsRules,
-            politeness=Politeness(delay=delay, by_address=True, adaptive=True),
-        )
-        self._fetcher = PoliteFetcher(frontier, http, resolve=http.resolve, tell_wait=tell_wait)
-
-    async def page(self, url: str, *, base: str | None = None, media_type: str = "") -> InputSource:
-        """Fetch a page and follow redirects. `base` and `media_type` replace the URL and the type of the response."""
-        address = canonical(url)
-        if address is None:
-            raise JobError(f"{url!r} is not an http or https URL")
-        visited: set[str] = set()
-        while address not in visited and len(visited) <= MAX_REDIRECTS:
-            visited.add(address)
-            fetched = await self._fetcher.fetch(Request(url=address))
-            if isinstance(fetched, Page):
-                if fetched.truncated and len(fetched.body) >= self._max_bytes:
-                    raise too_long(address, self._max_bytes)
-                return _make_source(fetched, base=base, media_type=media_type)
-            if fetched.kind is FailureKind.TOO_LARGE:
-                raise too_long(address, self._max_bytes)
-            if fetched.kind is FailureKind.ROBOTS:
-                raise JobError(f"{address} may not be fetched: {fetched.detail}")
-            if fetched.kind is not FailureKind.REDIRECT:
-                raise JobError(f"{address} could not be fetched: {fetched.kind.value}, {fetched.detail}")
-            address = fetched.location
-        how = "in a circle" if address in visited else f"more than {MAX_REDIRECTS} times"
-        raise JobError(f"{url} redirects {how}")
-
-    async def contexts(self, urls: Iterable[str]) -> dict[str, bytes]:
-        """Return the JSON-LD contexts that could be fetched and are not longer than the limit of a context."""
-        found = {url: await self._fetcher.context(url) for url in urls}
-        return {url: body for url, body in found.items() if body is not None and len(body) <= _MAX_CONTEXT_BYTES}
-
-    async def close(self) -> None:
-        await self._fetcher.close()
-
-
-def _make_source(page: Page, *, base: str | None, media_type: str) -> InputSource:
-    return InputSource(
-        url=base or page.url,
-        content_type=media_type or page.content_type,
-        body=page.body,
-        contexts=context_links(page.headers, page_url=page.url),
     )

@@ -71,6 +71,8 @@ _PREFIX = rb"[\w.\-\x80-\xff]*:"
 _DIRECTIVE = re.compile(
     rb"(?:@?prefix\s+%s\s*%s|@?base\s+%s|@?version\s+[\"'][^\"']*[\"'])\s*\.?" % (_PREFIX, _IRI, _IRI), re.IGNORECASE
 )
+_VERSION_LINES = re.compile(rb'(?:VERSION[ \t]+"[^"\\\n]*"[ \t]*(?:#[^\n]*)?\r?\n(?:\s++|#[^\n]*+)*+)++')
+"""Version directives in the form that N-Triples and N-Quads of RDF 1.2 have too."""
 _SPARQL = re.compile(rb"(?:select|construct|ask|describe|insert|delete|load|clear|drop|with)\b", re.IGNORECASE)
 _N3_DIRECTIVE = re.compile(rb"@(?:keywords|forall|forsome)\b", re.IGNORECASE)
 _LINE = re.compile(
@@ -108,6 +110,9 @@ def sniff_rdf_text(head: bytes, hints: KindHints) -> ContentKind | None:
     True
     """
     text = head[_end_of(_COMMENTS, head, 0) :]
+    lines = text[_end_of(_VERSION_LINES, text, 0) :]
+    if len(lines) < len(text) and _LINE.match(lines.partition(b"\n")[0]):
+        text = lines
     if _DIRECTIVE.match(text):
         return None if _SPARQL.match(text, _after_directives(text)) else _sniff_turtle(text, hints)
     expected = next((kind for kind in hints if kind in _TURTLE_KINDS or kind in _LINE_KINDS), None)
@@ -135,7 +140,7 @@ def _end_of(pattern: re.Pattern[bytes], text: bytes, offset: int) -> int:
 def _first_lines(text: bytes) -> list[bytes]:
     """Return the first complete lines of a text without comments and empty lines."""
     lines = [line.strip() for line in text.split(b"\n")[: _MAX_CHECKED_LINES + 1]]
-    return [line for line in (lines[:-1] or lines) if line and not line.startswith(b"#")]
+    return [line for line in (lines[:-1] or lines) if line and not line.startswith((b"#", b"VERSION"))]
 
 
 def _has_lines(text: bytes) -> bool:

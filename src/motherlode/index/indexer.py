@@ -12,6 +12,7 @@ the next run would find the store locked, so the kernel kills it when its parent
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import select
@@ -35,8 +36,8 @@ from motherlode.index.snapshot import DamagedError, is_damage, is_refused, store
 from motherlode.runtime import end_with_parent, is_file_locked, read_frame, write_frame
 
 _LOCK_FILE, _WANTED_FILE = "lock", "wanted"
-_BATCH_QUADS = 100_000
-"""Quads that are written to the store at a time. More cost memory and save little."""
+_BATCH_QUADS = 250_000
+"""Quads that are written to the store at a time. More save merges and cost memory (docs/decisions.md)."""
 _FLUSH_QUADS = 1_000_000
 """Quads between two flushes. A flush commits the words and moves the mark."""
 _MIN_BYTES = 8_000_000
@@ -49,6 +50,8 @@ _SIZE_SECONDS = 0.5
 _NICENESS = 10
 """Added to the niceness in rounds for which no command waits."""
 _PROVENANCE_QUADS_PER_PAGE = 10
+_M_ARENA_MAX = -8
+"""Parameter of mallopt(3) of glibc."""
 _Result = TypeVar("_Result")
 
 Progress = Callable[[int, int], None]
@@ -73,6 +76,9 @@ class Indexer:
 
     def __init__(self, paths: IndexPaths, *, is_log_intact: bool = True) -> None:
         """A damaged store is built again, unless the caller has found the log damaged, too."""
+        self._libc = ctypes.CDLL(None)
+        # a bulk load has a thread of its own, which with one arena uses the memory that the parser has freed
+        self._libc.mallopt(_M_ARENA_MAX, 1)
         self._paths = paths
         self._can_rebuild = is_log_intact and has_all_pages(paths.log)
         self._unread = paths.unread()
@@ -145,6 +151,7 @@ class Indexer:
         self._position = self._batches[-1].position
         self._unflushed += self._quads + 1
         self._batches, self._urls, self._quads = [], set(), 0
+        self._libc.malloc_trim(0)
         if self._unflushed >= _FLUSH_QUADS:
             self._flush()
 

@@ -132,6 +132,9 @@ SOFTWARE = "urn:motherlode:software"
 
 GRAPH_OF_PAGE = "#graph="
 """Separator in the IRI of a graph that a page names itself: between the URL of the page and the name of the graph."""
+_OWN_GRAPH_MARK = GRAPH_OF_PAGE.encode()
+_GRAPH_NAME = re.compile(rb" (?:<[^<>\n]*>|_:\S+) \.\n")
+"""The graph name and the full stop at the end of a line."""
 _ML, _PROV = PREFIXES["ml"], PREFIXES["prov"]
 _GENERATED, _GENERATED_BY, _STARTED, _ENDED, _AGENT = (
     f"<{_PROV}{name}>"
@@ -163,8 +166,6 @@ class PageRecord:
     status: int | None
     graph_quads: bytes = b""
     """N-Quads of the page's statements, each line with its graph."""
-    union_quads: bytes = b""
-    """The same statements without graphs: the default graph of the store is the union of all pages."""
     quads: int = 0
     graphs: tuple[str, ...] = ()
     """IRIs, in angle brackets, of the graphs that the page names itself."""
@@ -200,6 +201,13 @@ class PageRecord:
     provenance: bytes = b""
     """The serialized provenance if the record was read from a log (`index.nquads_log`); otherwise empty."""
 
+    @property
+    def union_quads(self) -> bytes:
+        """The statements without graphs: the default graph of the store is the union of all pages."""
+        if _OWN_GRAPH_MARK in self.graph_quads:
+            return _GRAPH_NAME.sub(b" .\n", self.graph_quads)
+        return self.graph_quads.replace(f" {page_iri(self.url)} .\n".encode("utf-8", "replace"), b" .\n")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
@@ -232,20 +240,18 @@ class SerializedPage(NamedTuple):
     """The statements of a page as N-Quads, for the fields of `PageRecord` with the same names."""
 
     graph_quads: bytes
-    union_quads: bytes
     quads: int
     """Number of distinct statements."""
     graphs: tuple[str, ...]
 
 
 def serialize_page(url: str, result: TransformResult) -> SerializedPage:
-    """Return the statements of a page as N-Quads, for its graphs and for the union of all pages.
+    """Return the statements of a page as N-Quads, each line with its graph.
 
     A graph that the document names itself becomes a graph of the page: the page's URL with the name as its fragment.
     """
     page = page_iri(url)
-    in_graphs: list[str] = []
-    in_union: list[str] = []
+    lines: list[str] = []
     inner: dict[str, str] = {}
     seen: set[Statement] = set()
     for extraction in result.extractions:
@@ -254,14 +260,11 @@ def serialize_page(url: str, result: TransformResult) -> SerializedPage:
                 continue
             seen.add(statement)
             subject, predicate, object_, graph = statement
-            triple = f"{subject} {predicate} {object_}"
             name = page
             if graph:
                 name = inner.setdefault(graph, f"{page[:-1]}{GRAPH_OF_PAGE}{quote(graph.strip('<>'), safe=':/')}>")
-            in_graphs.append(f"{triple} {name} .\n")
-            in_union.append(f"{triple} .\n")
-    graph_quads, union_quads = ("".join(lines).encode("utf-8", "replace") for lines in (in_graphs, in_union))
-    return SerializedPage(graph_quads, union_quads, len(seen), tuple(inner.values()))
+            lines.append(f"{subject} {predicate} {object_} {name} .\n")
+    return SerializedPage("".join(lines).encode("utf-8", "replace"), len(seen), tuple(inner.values()))
 
 
 def format_problem(problem: Problem) -> str:

@@ -57,6 +57,8 @@ _MIN_BULK_QUADS = 2_000
 _MAX_MEMORY_QUADS = 50_000
 """Quads in the memtables and in the write-ahead log before a flush: about 100 MB."""
 
+_parse = partial(ox.parse, format=ox.RdfFormat.N_QUADS, lenient=True)
+
 StoreResult = ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples
 _Found = TypeVar("_Found")
 Function = Callable[..., ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None]
@@ -105,9 +107,8 @@ class QuadStore:
         """Store pages with their provenance. They are durable after the next `flush`."""
         self._require_writable()
         run = self._run.iri if self._run is not None else ""
-        fresh: list[bytes] = []
+        fresh: list[PageRecord] = []
         outdated: list[ox.Quad] = []
-        quads = 0
         for page, record in _last_records(records).items():
             about = provenance_quads(record, run)
             # every stored page has provenance, so one look-up shows whether the page is known
@@ -116,13 +117,33 @@ class QuadStore:
             if is_page and not record.state:
                 self._replace(page, record, about, known)
             elif not is_page:
-                fresh += (record.graph_quads, record.union_quads, about)
-                quads += record.quads
+                fresh.append(record)
                 outdated += set(known) - _canonical_quads(about) if known else ()
-        if fresh:
-            self._add(b"".join(fresh), quads=quads)
+        self._add_pages(fresh, run)
         for quad in outdated:  # of URLs that had failed, were refused or waited
             self._store.remove(quad)
+
+    def _add_pages(self, records: list[PageRecord], run: str) -> None:
+        """Add pages that are not stored: first their graphs, then their union, then their provenance.
+
+        A bulk load keeps all its quads in memory, so three loads need half as much as one. A page counts as stored if
+        it has provenance. So after a crash between two loads it is written again.
+        """
+        about = (provenance_quads(record, run) for record in records)
+        quads = sum(record.quads for record in records)
+        if quads < _MIN_BULK_QUADS:
+            parts = (record.graph_quads + record.union_quads for record in records)
+            self._add(b"".join((*parts, *about)), quads=quads)
+            return
+        lines = [record.graph_quads for record in records]
+        try:
+            self._store.bulk_extend(_parse_parts(lines, _parse))
+            union = _parse_parts((record.union_quads for record in records), _parse)
+        except SyntaxError:  # without its graph, a broken line and the next one may look like one statement
+            self._store.bulk_extend(_parse_parts(lines, parse_quads))
+            union = (ox.Quad(*quad.triple) for quad in _parse_parts(lines, parse_quads))
+        self._store.bulk_extend(union)
+        self._store.bulk_extend(_parse_parts(about, parse_quads))
 
     def _require_writable(self) -> None:
         if self._snapshot is not None:
@@ -132,7 +153,7 @@ class QuadStore:
         self._require_writable()
         # `Store.load` would rename blank nodes, so that a page that is written again would look changed
         try:
-            self._insert(ox.parse(data, ox.RdfFormat.N_QUADS, lenient=True), quads)
+            self._insert(_parse(data), quads)
         except SyntaxError:
             self._insert(parse_quads(data), quads)
 
@@ -333,6 +354,19 @@ class QuadStore:
         """Add quads of another store, and add the statements of pages to the union. Memory is bounded."""
         self._require_writable()
         self._store.bulk_extend(_with_union(quads))
+
+
+def _parse_parts(parts: Iterable[bytes], parse: Callable[[bytes], Iterable[ox.Quad]]) -> Iterator[ox.Quad]:
+    """Parse N-Quads some pages at a time, so that only a small part of their text is in memory twice."""
+    waiting: list[bytes] = []
+    size = 0
+    for part in parts:
+        waiting.append(part)
+        size += len(part)
+        if size >= _READ_BYTES:
+            yield from parse(b"".join(waiting))
+            waiting, size = [], 0
+    yield from parse(b"".join(waiting))
 
 
 def _canonical_quads(lines: bytes) -> set[ox.Quad]:

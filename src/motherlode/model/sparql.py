@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 _IN_NAME = r"\w:\u0080-\U0010ffff"
 """Characters of the local part of a name. All of non-ASCII is included; the engine refuses invalid characters."""
@@ -46,8 +45,7 @@ class TokenKind(Enum):
     SIGN = r"\^\^|&&|\|\||[<>!]=|."
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token of a query with its offset."""
 
     kind: TokenKind
@@ -63,7 +61,8 @@ class Token:
         return self.kind is TokenKind.WORD and self.text.upper() == word
 
 
-_IGNORED_KINDS = frozenset({TokenKind.SPACE, TokenKind.COMMENT})
+_KINDS = dict(TokenKind.__members__)
+_IGNORED = frozenset({TokenKind.SPACE.name, TokenKind.COMMENT.name})
 
 
 @cache
@@ -78,12 +77,15 @@ def tokens(sparql: str) -> list[Token]:
     >>> [token.text for token in tokens('ASK { ?s foaf:name "SERVICE"@en } # SERVICE')]
     ['ASK', '{', '?s', 'foaf:name', '"SERVICE"', '@en', '}']
     """
-    return [token for token in _all_tokens(sparql) if token.kind not in _IGNORED_KINDS]
+    return list(iterate_tokens(sparql))
 
 
-def _all_tokens(sparql: str) -> Iterator[Token]:
+def iterate_tokens(sparql: str) -> Iterator[Token]:
+    """Yield the tokens of `tokens` one by one, so that the rest of a long query need not be read."""
     for match in _pattern().finditer(sparql):
-        yield Token(TokenKind[match.lastgroup or "SIGN"], match[0], match.start())
+        name = match.lastgroup or TokenKind.SIGN.name
+        if name not in _IGNORED:
+            yield Token(_KINDS[name], match[0], match.start())
 
 
 def line_and_column(sparql: str, offset: int) -> tuple[int, int]:
@@ -197,6 +199,9 @@ def query_in_order(ask: Callable[[str], _Result], sparql: str) -> _Result:
 @lru_cache(maxsize=64)
 def with_total_order(sparql: str) -> str:
     """Rewrite MIN, MAX and each ORDER BY condition of a query such that any two terms have one order."""
+    words = sparql.upper()
+    if not any(word in words for word in ("ORDER", *_EXTREMES)):
+        return sparql
     return _apply_edits(_apply_edits(sparql, _edit_extremes), _edit_orders)
 
 
@@ -231,7 +236,10 @@ def _apply_edits(sparql: str, edits: Callable[[str, list[Token]], Iterator[_Edit
 
 
 def _outside_service(found: list[Token]) -> list[Token]:
-    """Return the tokens outside of SERVICE clauses, because other engines may not know ADJUST."""
+    """Return the tokens outside of SERVICE clauses.
+
+    Other servers execute these clauses, and they may not know the function ADJUST, which the edits insert.
+    """
     here, position = [], 0
     while position < len(found):
         behind = _expression_end(found, position) if found[position].is_word("SERVICE") else None

@@ -1,5 +1,6 @@
 """The SPARQL endpoint: the query part of the SPARQL 1.1 Protocol, and the SPARQL 1.1 Service Description."""
 
+import asyncio
 import socket
 import struct
 from collections.abc import Sequence
@@ -11,10 +12,11 @@ import pyoxigraph as ox
 from aiohttp import web
 
 from motherlode.index.query.diagnostics import query_form
-from motherlode.index.query.query_pool import QueryFailure, QueryPool, QueryResult
+from motherlode.index.query.query_pool import QueryFailure, QueryPool
 from motherlode.index.query.query_worker import QueryRequest
 from motherlode.model.terms import PREFIXES, iri
 from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose_format, find_format
+from motherlode.serve.result_buffer import BufferSpace, ResultBuffer
 
 _SERVICE = resources.files("motherlode.serve").joinpath("service.ttl").read_text("utf-8")
 """The service description as Turtle, without the URL of the endpoint and our namespace."""
@@ -32,8 +34,12 @@ _FORM, _QUERY, _UPDATE = "application/x-www-form-urlencoded", "application/sparq
 ALLOWED = "GET, HEAD, POST, OPTIONS"
 _RESET = struct.pack("ii", 1, 0)
 """The value of SO_LINGER (on, zero seconds) by which closing a socket resets its connection."""
-_MAX_BUFFERED_BYTES = 1 << 20
-"""Results up to this size are buffered, so that an error can still change the status of the response."""
+_MAX_HELD_BYTES = 1 << 20
+"""Results up to this size are held in memory, so that an error can still change the status of the response."""
+_RESULTS_ON_DISK = 4
+"""How many results of the maximum size may be on disk for slow clients."""
+_MIN_BYTES_PER_SECOND = 50_000
+"""A client that reads a result more slowly, after as many seconds as a query may take, is disconnected."""
 
 
 def endpoint_url(request: web.Request) -> str:
@@ -52,7 +58,7 @@ class QueryLimits:
     """Maximum size of a query in bytes."""
     workers: int = 2
     waiting: int = 1000
-    """Queries that may wait for a worker, in the order of their arrival. A refused client would ask again at once."""
+    """Queries that may wait for a worker. A refused client would ask again at once."""
 
 
 Pairs = list[tuple[str, str]]
@@ -64,18 +70,16 @@ class SparqlEndpoint:
     def __init__(self, pool: QueryPool, limits: QueryLimits) -> None:
         self._pool = pool
         self._limits = limits
+        self._space = BufferSpace(_RESULTS_ON_DISK * limits.bytes)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        started: list[web.StreamResponse] = []
         try:
-            return await self._handle(request, started)
+            return await self._handle(request)
         except QueryFailure as failed:
-            if started:
-                return _reset_connection(request, started[0])
-            headers = {"Retry-After": "2"} if failed.status == 503 else failed.headers
+            headers = ({"Retry-After": "2"} if failed.status == 503 else {}) | failed.headers
             return web.Response(status=failed.status, text=f"{failed}\n", headers=headers)
 
-    async def _handle(self, request: web.Request, started: list[web.StreamResponse]) -> web.StreamResponse:
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
         if request.method == "OPTIONS":
             return web.Response(status=204, headers={"Allow": ALLOWED})
         if request.method not in ("GET", "HEAD", "POST"):
@@ -84,8 +88,45 @@ class SparqlEndpoint:
         if pairs is None:
             return _describe_or_redirect(request)
         worker_query, form = self._worker_query(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
-        async with self._pool.ask(worker_query, seconds=self._limits.seconds) as result:
-            return await _respond(request, result, form, started)
+        with ResultBuffer(self._space) as buffer:
+            return await self._respond(request, worker_query, form, buffer)
+
+    async def _respond(
+        self, request: web.Request, worker_query: QueryRequest, form: Format, buffer: ResultBuffer
+    ) -> web.StreamResponse:
+        """Send a small result as a whole, so that an error can set the status, a large one as a stream.
+
+        The query process is free when it has computed the result, even if the client has not read it.
+        """
+        sending: asyncio.Task[None] | None = None
+        held: list[bytes] = []
+        size = 0
+        try:
+            async with self._pool.ask(worker_query, seconds=self._limits.seconds) as result:
+                headers = {"Content-Type": _content_type(result.kind, form), "Vary": "Accept"}
+                response = web.StreamResponse(headers=headers)
+                async for chunk in result.chunks():
+                    size += len(chunk)
+                    if size <= _MAX_HELD_BYTES:
+                        held.append(chunk)
+                        continue
+                    if sending is None:
+                        await response.prepare(request)
+                        sending = asyncio.create_task(_send(response, held, buffer))
+                    await buffer.append(chunk)
+            buffer.complete()
+            if sending is None:
+                return web.Response(body=b"".join(held), headers=headers)
+            async with asyncio.timeout(self._limits.seconds + size / _MIN_BYTES_PER_SECOND):
+                await sending
+        except (QueryFailure, OSError):  # OSError: the client is too slow or gone, or the disk is full
+            if sending is None:
+                raise
+            _reset_connection(request)
+        finally:
+            if sending is not None and not sending.cancel():
+                sending.exception()  # otherwise asyncio would log that it was not read
+        return response
 
     async def _read_parameters(self, request: web.Request) -> Pairs | None:
         """Return the parameters in the URL or in the body; None for a GET without a query."""
@@ -179,43 +220,22 @@ def _describe_or_redirect(request: web.Request) -> web.Response:
     return web.Response(body=describe_service(endpoint_url(request), form.media_type), headers=headers)
 
 
-async def _respond(
-    request: web.Request, result: QueryResult, form: Format, started: list[web.StreamResponse]
-) -> web.StreamResponse:
-    """Send a small result as a whole, so that an error can set the status, a large one as a stream (`started`)."""
-    headers = {"Content-Type": _content_type(result.kind, form), "Vary": "Accept"}
-    held: list[bytes] = []
-    size = 0
-    async for chunk in result.chunks():
-        if started:
-            await started[0].write(chunk)
-            continue
-        held.append(chunk)
-        size += len(chunk)
-        if size > _MAX_BUFFERED_BYTES:
-            started.append(await _start_streaming(request, headers, held))
-    if not started:
-        return web.Response(body=b"".join(held), headers=headers)
-    await started[0].write_eof()
-    return started[0]
-
-
-async def _start_streaming(request: web.Request, headers: dict[str, str], held: Sequence[bytes]) -> web.StreamResponse:
-    response = web.StreamResponse(headers=headers)
-    await response.prepare(request)
+async def _send(response: web.StreamResponse, held: Sequence[bytes], buffer: ResultBuffer) -> None:
+    """Send what was held in memory, and then what is in the buffer."""
     for chunk in held:
         await response.write(chunk)
-    return response
+    async for chunk in buffer.chunks():
+        await response.write(chunk)
+    await response.write_eof()
 
 
-def _reset_connection(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+def _reset_connection(request: web.Request) -> None:
     """Reset the connection, so that a part of a result is not taken for all. SO_LINGER discards what is buffered."""
     if request.transport is not None:
         connection = request.transport.get_extra_info("socket")
         if connection is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         request.transport.abort()
-    return response
 
 
 def _content_type(kind: str, form: Format) -> str:

@@ -28,6 +28,23 @@ def _spelt_out(match: re.Match[bytes]) -> bytes:
     return match[0] if name.lower() in VOID_ELEMENTS else b"<" + name + attributes + b"></" + name + b">"
 
 
+_SECTION = re.compile(
+    rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<!\[CDATA\[(?:(.*?)\]\]>|.*)", re.DOTALL | re.IGNORECASE
+)
+
+
+def with_text_of_sections(markup: bytes) -> bytes:
+    """Return the markup of XHTML with its CDATA sections as text, except in scripts, style sheets and comments."""
+    return _SECTION.sub(_as_text, markup) if b"<![CDATA[" in markup else markup
+
+
+def _as_text(match: re.Match[bytes]) -> bytes:
+    section = match[2]
+    if section is None:
+        return match[0]
+    return section.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+
+
 _CDATA = re.compile(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "utf_8", "utf-8-sig", "utf_8_sig", "ascii", "us-ascii"})
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -77,7 +94,7 @@ class Document:
         else:
             markup = self.text.encode(errors="replace")
         if self.kind is ContentKind.XHTML:
-            markup = with_end_tags(markup)
+            markup = with_text_of_sections(with_end_tags(markup))
         markup, messages = guarded(markup)
         self.problems.extend(Problem(syntax=None, message=message, repaired=True) for message in messages)
         return LexborHTMLParser(markup, options=_PARSER_OPTIONS)
@@ -137,7 +154,10 @@ class Document:
 
 
 def _may_differ_in_xml(content: str) -> bool:
-    """Return whether a script may differ in XML: because of a reference, or an end tag inside a CDATA section."""
+    """Return whether XML may read a script differently from HTML.
+
+    The reason is a character reference, or an end tag inside a CDATA section.
+    """
     rest = _CDATA.sub("", content) if "<![CDATA[" in content else content
     return "&" in rest or "<![CDATA[" in rest
 

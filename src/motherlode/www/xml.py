@@ -1,4 +1,4 @@
-"""XML from untrusted sources: its head, its tree, the repair of bare ampersands, and names without a colon.
+"""XML from untrusted sources: its head, its tree, the repair of ampersands, and names without a colon.
 
 `read_head` finds the root element and the declared entities without an XML parser. `parse_xml` builds the tree: it
 expands no external entity, loads nothing, and bounds depth and sizes. Bare ampersands are the most frequent fault of
@@ -27,6 +27,24 @@ def escape_ampersands(body: bytes) -> bytes:
     if b"&" not in body or b"\x00" in body[:_SNIFF_BYTES]:  # zero bytes: UTF-16, which would be corrupted
         return body
     return _PIECES.sub(lambda piece: piece[1] or b"&amp;", body)
+
+
+def repair_ampersands(body: bytes) -> bytes:
+    """Return an XML document with bare ampersands escaped, and undeclared entities replaced (HTML) or removed.
+
+    After an undeclared entity, a parser that recovers drops all ampersands: `?a=1&amp;b=2` becomes `?a=1b=2`.
+    """
+    if b"&" not in body:
+        return body
+    declared = {found[1] for found in _ENTITY.finditer(body)} if b"<!ENTITY" in body else set()
+
+    def replacement(match: re.Match[bytes]) -> bytes:
+        if match[1] is None or match[1] in _PREDEFINED or match[1] in declared:
+            return match[0]
+        found = _replace_html_entity(match)
+        return b"" if found == match[0] else found
+
+    return _NAMED_ENTITY.sub(replacement, escape_ampersands(body))
 
 
 # The head of a document ----------------------------------------------------------------------------------------------
@@ -177,7 +195,7 @@ def _decode(value: bytes) -> str:
 Element = Any
 """An lxml element. lxml has no type annotations."""
 
-_NAMED_ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]*);|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
+_NAMED_ENTITY = re.compile(rb"&([A-Za-z_:\x80-\xff][\w.:\x80-\xff-]*);|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
 """A named entity, or a CDATA section, which contains none."""
 
 
@@ -194,13 +212,13 @@ class XmlTree:
 
 
 def parse_xml(body: bytes, *, charset: str, html_entities: bool = False) -> XmlTree:
-    """Return the tree of a document. If it is not well-formed, it is repaired: a bare ampersand is a character."""
+    """Return the tree of a document. If it is not well-formed, its ampersands are repaired."""
     if html_entities and b"&" in body:
         body = _NAMED_ENTITY.sub(_replace_html_entity, body)
     tree = _parse(body, charset)
     if not tree.error:
         return tree
-    repaired = escape_ampersands(body)
+    repaired = repair_ampersands(body)
     if repaired == body:
         return tree
     root = _parse(repaired, charset).root

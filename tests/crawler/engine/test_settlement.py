@@ -71,7 +71,7 @@ def test_the_record_tells_where_a_page_comes_from_and_what_it_is() -> None:
     record = page_record(lease(), page(), READING, now=0.0)
     assert (record.url, record.status, record.fetched_at) == (URL, 200, 100.0)
     assert (record.size, record.referrer) == (len(HTML), "http://a.example/")
-    assert (record.graph_quads, record.union_quads) == (READING.graph_quads, READING.union_quads)
+    assert record.graph_quads == READING.graph_quads
     assert (record.quads, record.kind) == (READING.quads, "html")
     assert record.syntaxes == ("rdfa",), "plain page facts are not named beside better ones"
     assert record.content_hash == READING.content_hash

@@ -25,7 +25,6 @@ def parsed_page(**counts: int) -> ParsedPage:
         counts=counts,
         quads=sum(counts.values()),
         graph_quads=b"",
-        union_quads=b"",
         graphs=(),
         links=[Link(url="http://a.example/", source=LinkSource.ANCHOR)],
         problems=(Problem(syntax=Syntax.RDFA, message="bad"),),

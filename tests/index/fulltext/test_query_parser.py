@@ -10,6 +10,7 @@ from motherlode.index.fulltext.query_parser import (
     QueryPart,
     Search,
     _iri_problem,
+    build_name_query,
     build_queries,
     build_quick_query,
     iri_variants,
@@ -146,3 +147,14 @@ def test_iri_variants_on_examples_gives_expected_values() -> None:
 )
 def test_quick_query_is_made_for_plain_words_only(search: Search, is_quick: bool) -> None:  # noqa: FBT001
     assert (build_quick_query(search) is not None) == is_quick
+
+
+@pytest.mark.parametrize(
+    ("typed", "required"), [("oak table", 2), ('"oak table" -chair', 1), ("oak -table -chair", 1), ("-oak", 1)]
+)
+def test_name_query_requires_each_word_that_is_not_excluded(typed: str, required: int) -> None:
+    assert repr(build_name_query(Search(words=typed))).count("(Must,") == required
+
+
+def test_name_query_needs_a_word() -> None:
+    assert build_name_query(Search(words="--")) is None

@@ -329,3 +329,34 @@ def test_frequent_words_that_are_rarely_together_give_the_subjects_with_both(fre
 def test_frequent_word_matches_longer_words_if_the_limit_is_not_reached(frequent: WordSearcher) -> None:
     assert len(_subjects(frequent, "green lamp")) == 10, "no subject has the word lamp itself"
     assert len(_subjects(frequent, "lamp", limit=500)) == 500, "303 subjects have the word itself"
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> WordSearcher:
+    """An index with 230 things named "oak table", one on 120 pages, and one thing whose text repeats the words."""
+    path = tmp_path_factory.mktemp("named")
+    index = WordIndex(path)
+    index.write([record("http://a.example/text", says("text", "oak table " * 9))])
+    index.write(record(f"http://b.example/{n}", says("same", "oak table", predicate=NAME)) for n in range(120))
+    things = [says(f"n{n}", f"oak table {n}", predicate=NAME) for n in range(230)]
+    index.write(record(f"http://c.example/{n}", thing) for n, thing in enumerate(things))
+    index.close()
+    return WordSearcher(path)
+
+
+def test_many_subjects_with_all_words_in_their_names_are_the_result(named: WordSearcher) -> None:
+    for words in ("oak table", "oak", '"oak table"', "oak -chair"):
+        hits = named.search(Search(words=words))
+        assert len(hits) == 10
+        assert all(hit.label.startswith("oak table") for hit in hits)
+    assert named.search(Search(words="oak table", host="a.example"))[0].subject == "http://ex.org/text"
+    assert "http://ex.org/text" in _subjects(named, "oak table", limit=500)
+
+
+@pytest.mark.parametrize("words", ["oak table", "oak"])
+def test_pages_of_frequent_words_are_counted_among_the_first_documents_that_give_enough_subjects(
+    named: WordSearcher, words: str
+) -> None:
+    one, ten = (named.search(Search(words=words, limit=limit))[0] for limit in (1, 10))
+    assert (one.subject, one.pages, one.has_more_pages) == ("http://ex.org/same", 50, True)
+    assert (ten.subject, ten.pages, ten.has_more_pages) == ("http://ex.org/same", 50, True)

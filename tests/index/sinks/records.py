@@ -8,7 +8,7 @@ from motherlode.model import Extraction, Syntax, TransformResult
 
 def record(url: str, *statements: tuple[str, str, str] | tuple[str, str, str, str], status: int = 200) -> PageRecord:
     full = tuple((s[0], s[1], s[2], s[3] if len(s) == 4 else "") for s in statements)
-    graph_quads, union_quads, quads, graphs = serialize_page(
+    graph_quads, quads, graphs = serialize_page(
         url, TransformResult(extractions=(Extraction(syntax=Syntax.TRIG, statements=full),))
     )
     return PageRecord(
@@ -16,7 +16,6 @@ def record(url: str, *statements: tuple[str, str, str] | tuple[str, str, str, st
         fetched_at=0.0,
         status=status,
         graph_quads=graph_quads,
-        union_quads=union_quads,
         quads=quads,
         graphs=graphs,
     )

@@ -143,3 +143,28 @@ def test_imported_context_is_overridden_by_importing_one() -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": {"@import": EX + "again"}}, contexts=contexts)
     assert caught.value.code == "invalid context entry"
+
+
+SPACED: dict[str, Any] = {
+    "@base": "\n" + EX + "base/ ",
+    "@vocab": " " + EX + "vocab# ",
+    "e": EX + "e/ ",
+    "f": {"@id": " e:f", "@type": "@id "},
+    "r": {"@reverse": "\te:r"},
+}
+
+
+def test_white_space_around_iris_of_context_is_left_out() -> None:
+    document = {"@context": SPACED, "@id": "s", "e:p": 1, "v": 2, "f": "o", "r": {"@id": "t"}}
+    for _ in range(2):  # a repaired context is not cached, because each page reports it
+        found = process(document, strict=False)
+        short = [" ".join(it[1:-1].removeprefix(EX) for it in statement[:2]) for statement in found.statements]
+        assert sorted(short) == ["base/s e/f", "base/s e/p", "base/s vocab#v", "base/t e/r"]
+        assert f"<{EX}base/o>" in [statement[2] for statement in found.statements]
+        assert [(note.sample, note.repaired) for note in found.notes] == [(name, True) for name in SPACED]
+
+
+def test_white_space_around_iris_of_context_is_no_iri_with_strict_iris() -> None:
+    document = {"@context": {"p": " " + EX + "p"}, "p": 1}
+    assert not process(document, strict=False, strict_iris=True).statements
+    assert process(document, strict=False).statements

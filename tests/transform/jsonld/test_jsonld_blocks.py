@@ -393,3 +393,23 @@ def test_find_scripts_ignores_other_elements(html: str) -> None:
 
 def test_plain_page_has_no_jsonld_mark() -> None:
     assert Mark.JSON_LD not in marks_in(b'<p>application/json</p><script type="text/javascript">')
+
+
+@pytest.mark.parametrize(
+    ("fragment", "expected"),
+    [("", [1, 2, 3]), ("#b%C3%A9", [2]), ("#other", [1, 2, 3]), ("#body", [1, 2, 3]), ("#twice", [3])],
+)
+def test_fragment_of_url_selects_script(fragment: str, expected: list[int]) -> None:
+    blocks = "".join(
+        f'<script type="application/ld+json" id="{name}">{{"http://p/": {number}}}</script>'
+        for number, name in enumerate(["a", "bé", "twice"], 1)
+    )
+    document = page(f'<body id="body">{blocks}<p id="twice">', url="http://example.org/" + fragment)
+    found = jsonld.extract(document, names(), TransformOptions())
+    assert [int(statement[2].split('"')[1]) for statement in found.statements] == expected
+
+
+def test_fragment_of_url_keeps_positions_of_problems() -> None:
+    html = '<script type="application/ld+json">{"a</script>\n<script id=x type="application/ld+json">{"b</script>'
+    found = jsonld.extract(page(html, url="http://example.org/#x"), names(), TransformOptions())
+    assert {problem.line for problem in found.problems} == {2}

@@ -322,3 +322,39 @@ def test_read_lines_too_long_line_is_skipped(monkeypatch: pytest.MonkeyPatch) ->
 def test_read_lines_line_numbers_are_right_in_later_blocks() -> None:
     _, problems = found(GOOD * 10_000 + b"bad\n" + GOOD, Syntax.N_TRIPLES)
     assert [problem.line for problem in problems] == [10_001]
+
+
+@pytest.mark.parametrize("syntax", [Syntax.N_TRIPLES, Syntax.N_QUADS])
+def test_version_directives_of_lines_are_read(syntax: Syntax) -> None:
+    body = b'VERSION "1.2"\n' + GOOD + b'  VERSION\t"1.2-basic" # c\r\n' + GOOD
+    statements, problems = found(body, syntax)
+    assert (len(statements), problems) == (2, [])
+
+
+@pytest.mark.parametrize("line", [b"VERSION 1.2", b"VERSION <urn:v>", b'version "1.2"', b'VERSION "1.2" .'])
+def test_invalid_version_directive_of_lines_is_reported(line: bytes) -> None:
+    statements, problems = found(line + b"\n" + GOOD, Syntax.N_TRIPLES)
+    assert len(statements) == 1
+    assert [(problem.line, problem.repaired) for problem in problems] == [(1, False)]
+
+
+@pytest.mark.parametrize("syntax", [Syntax.TURTLE, Syntax.TRIG, Syntax.N_TRIPLES, Syntax.N_QUADS])
+def test_escaped_surrogate_pair_is_repaired(syntax: Syntax) -> None:
+    body = '<urn:é> <urn:p> "é \\uD83C\\udca1" .\n'.encode() + GOOD
+    statements, problems = found(body, syntax)
+    assert [s[2] for s in statements] == ['"é \U0001f0a1"', "<urn:o>"]
+    assert [(problem.line, problem.repaired) for problem in problems] == [(1, True)]
+
+
+@pytest.mark.parametrize("syntax", [Syntax.TURTLE, Syntax.N_TRIPLES])
+@pytest.mark.parametrize("escape", [rb"\uD83C", rb"\uDCA1\uD83C", rb"\uD83C\uD83C", rb"\uD83C\uDCA1\uD83C"])
+def test_escaped_lone_surrogate_is_reported(syntax: Syntax, escape: bytes) -> None:
+    statements, problems = found(b'<urn:a> <urn:p> "' + escape + b'" .\n' + GOOD, syntax)
+    assert [s[2] for s in statements] == ["<urn:o>"]
+    assert [(problem.line, problem.repaired) for problem in problems] == [(1, False)]
+
+
+def test_invalid_line_that_gives_a_statement_is_repaired() -> None:
+    body = b'<urn:a> <urn:p> "x"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> .\n'
+    statements, problems = found(body, Syntax.N_TRIPLES)
+    assert ([s[2] for s in statements], [problem.repaired for problem in problems]) == (['"x"'], [True])

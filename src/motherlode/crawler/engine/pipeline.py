@@ -325,7 +325,10 @@ def _url_record(
     detail: str = "",
     seconds: float = 0.0,
 ) -> PageRecord:
-    """Return the record of a URL without a page. The last four arguments are those of a failed request."""
+    """Return the record of a URL without a page, such as a waiting or refused one.
+
+    `status`, `headers`, `detail` and `seconds` describe the failed request, if there was one.
+    """
     return PageRecord(
         url=entry.url,
         fetched_at=at,
@@ -348,7 +351,6 @@ def page_record(lease: Lease, page: Page, parsed: ParsedPage, *, now: float, hea
         fetched_at=page.fetched_at or now,
         status=page.status,
         graph_quads=parsed.graph_quads,
-        union_quads=parsed.union_quads,
         quads=parsed.quads,
         graphs=parsed.graphs,
         media_type=page.content_type,

@@ -94,8 +94,6 @@ class ParsedPage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     quads: int
     graph_quads: bytes
     """The statements of the page as N-Quads, each line with its graph."""
-    union_quads: bytes
-    """The statements of the page as N-Triples, without graphs, for the default graph of the store."""
     graphs: tuple[str, ...]
     links: list[Link]
     problems: tuple[Problem, ...]

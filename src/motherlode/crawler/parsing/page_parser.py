@@ -292,7 +292,6 @@ class PageParser:
             counts={syntax.value: count for syntax, count in result.counts.items()},
             quads=serialized.quads,
             graph_quads=serialized.graph_quads,
-            union_quads=serialized.union_quads,
             graphs=serialized.graphs,
             says=syntax_keys(result),
             links=[] if directives.nofollow else links,

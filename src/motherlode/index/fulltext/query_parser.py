@@ -72,19 +72,27 @@ def parse_words(words: str) -> list[QueryPart]:
 
 def build_queries(search: Search) -> Iterator[Query]:
     """Yield queries to try in turn until one has results: all words, any of the words, similar words."""
-    found = parse_words(search.words)
-    wanted = [part for part in found if not part.excluded]
+    wanted = [part for part in parse_words(search.words) if not part.excluded]
     if not wanted:
         return
-    must, should = Occur.Must, Occur.Should
-    fixed = [(must, Query.const_score_query(condition, 0.0)) for condition in _filter_queries(search)]
-    fixed += [(Occur.MustNot, _exact_query(part)) for part in found if part.excluded]
+    must, should, fixed = Occur.Must, Occur.Should, _conditions(search)
     parts = [_part_query(part) for part in wanted]
     yield Query.boolean_query([*((must, part) for part in parts), *fixed])
     anything = Query.boolean_query([(should, part) for part in parts])
     yield Query.boolean_query([(must, anything), *fixed])
     alike = Query.boolean_query([(should, _fuzzy_query(part)) for part in wanted])
     yield Query.boolean_query([(must, alike), *fixed])
+
+
+def build_name_query(search: Search) -> Query | None:
+    """Return the query for all words in the name of a subject; None without words. Only the name counts for the score.
+
+    Names have few words, so the engine reads a small part of what it reads for the words in all texts.
+    """
+    parts = [part for part in parse_words(search.words) if not part.excluded]
+    if not parts:
+        return None
+    return Query.boolean_query([*((Occur.Must, _name_query(part)) for part in parts), *_conditions(search)])
 
 
 def build_quick_query(search: Search) -> Query | None:
@@ -99,15 +107,27 @@ def build_quick_query(search: Search) -> Query | None:
     return Query.boolean_query([option for part in parts for option in _exact_options(part)])
 
 
+def _conditions(search: Search) -> list[tuple[Occur, Query]]:
+    """Return what a document must have besides the words: the filters, and none of the excluded words."""
+    excluded = [part for part in parse_words(search.words) if part.excluded]
+    return [
+        *((Occur.Must, Query.const_score_query(condition, 0.0)) for condition in _filter_queries(search)),
+        *((Occur.MustNot, _exact_query(part)) for part in excluded),
+    ]
+
+
 def _exact_query(part: QueryPart, field: str = "text") -> Query:
     if len(part.tokens) == 1:
         return Query.term_query(schema(), field, part.tokens[0], index_option="freq")
     return Query.phrase_query(schema(), field, list(part.tokens))
 
 
+def _name_query(part: QueryPart) -> Query:
+    return Query.boost_query(_exact_query(part, "label"), _LABEL_WEIGHT)
+
+
 def _exact_options(part: QueryPart) -> list[tuple[Occur, Query]]:
-    label = Query.boost_query(_exact_query(part, "label"), _LABEL_WEIGHT)
-    return [(Occur.Should, label), (Occur.Should, _exact_query(part))]
+    return [(Occur.Should, _name_query(part)), (Occur.Should, _exact_query(part))]
 
 
 def _part_query(part: QueryPart) -> Query:

@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from pathlib import Path
@@ -19,7 +19,14 @@ import tantivy
 
 from motherlode.index.fulltext.analysis import ACCENTS, UNSPACED, decode, open_index, remove_accents, tokenize
 from motherlode.index.fulltext.documents import SubjectDocument, Text
-from motherlode.index.fulltext.query_parser import Search, build_queries, build_quick_query, iri_variants, parse_words
+from motherlode.index.fulltext.query_parser import (
+    Search,
+    build_name_query,
+    build_queries,
+    build_quick_query,
+    iri_variants,
+    parse_words,
+)
 
 _LOCK_SUFFIX = ".lock"
 
@@ -144,7 +151,10 @@ def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool
 # Search: ranked subjects, each with its label, types, snippet and pages.
 
 _DOCUMENTS_PER_ROUND = 200
-"""Documents that a search reads at once, for any limit, because several documents may have the same subject."""
+"""Documents that a search requests at once, for any limit, because several documents may have the same subject."""
+_FIRST_DOCUMENTS = 50
+"""Documents that are read first if a round is full. The others are read if these have too few subjects. Reading a
+document takes 10 µs, because it is in a compressed block with others."""
 _MAX_ROUNDS = 50
 """Maximum number of rounds in which a search reads documents. A subject on every page of a site can fill several."""
 MAX_RESULTS = 1_000
@@ -204,13 +214,14 @@ class WordSearcher:
     def search(self, search: Search) -> list[Hit]:
         """Return the best subjects with all words, else with any of them, else with similar words.
 
-        Longer words that begin with a word of the search are tried if too few subjects have the words themselves.
+        Subjects with all words in their names are the result if there are many. Longer words that begin with a word of
+        the search are tried if too few subjects have the words themselves.
         """
         wanted = [token for part in parse_words(search.words) if not part.excluded for token in part.tokens]
         searcher = self._index.searcher()
-        quick = build_quick_query(search)
-        if quick is not None and (found := _find_quickly(searcher, quick, search, wanted)):
-            return found
+        for quick, is_match in _quick_queries(search, wanted):
+            if found := _find_quickly(searcher, quick, search, wanted, is_match):
+                return found
         tries = (_find_subjects(searcher, query, search, wanted) for query in build_queries(search))
         return next(filter(None, tries), [])
 
@@ -225,7 +236,21 @@ class WordSearcher:
         return [(stored.subject, stored.graph, score) for score, stored in documents]
 
 
-_Scored = Iterable[tuple[float, SubjectDocument]]
+_Addresses = Sequence[tuple[Any, tantivy.DocAddress]]
+_IsMatch = Callable[[SubjectDocument], bool]
+
+
+def _matches_always(stored: SubjectDocument) -> bool:
+    return True
+
+
+def _quick_queries(search: Search, wanted: list[str]) -> Iterator[tuple[tantivy.Query, _IsMatch]]:
+    """Yield queries for frequent words, each with a test of the documents that it finds (docs/decisions.md)."""
+    if (names := build_name_query(search)) is not None:
+        yield names, _matches_always
+    if (anything := build_quick_query(search)) is not None:
+        words = frozenset(wanted)
+        yield anything, partial(_has_words, words=words) if len(words) > 1 else _matches_always
 
 
 def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, search: Search, wanted: list[str]) -> list[Hit]:
@@ -234,34 +259,42 @@ def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, search: Sea
     for number in range(_MAX_ROUNDS):
         start = number * _DOCUMENTS_PER_ROUND
         addresses = searcher.search(query, limit=_DOCUMENTS_PER_ROUND, count=False, offset=start).hits
-        has_more = len(addresses) == _DOCUMENTS_PER_ROUND
-        documents = ((float(score), _read_document(searcher, address)) for score, address in addresses)
-        _add_subjects(found, documents, search, wanted, has_more=has_more or number > 0)
-        if not has_more or len(found) >= min(search.limit, MAX_RESULTS):
+        if _read_round(found, searcher, addresses, search, wanted, is_first=number == 0):
             break
     return list(found.values())
 
 
-def _find_quickly(searcher: tantivy.Searcher, query: tantivy.Query, search: Search, wanted: list[str]) -> list[Hit]:
-    """Return the subjects of the best documents that have all words. Empty if one round has too few of them.
-
-    `query` is for any of the words. It gives documents with all words the same scores as a query for all of them,
-    except for the small weight of longer words, and takes the engine a third of the time (docs/decisions.md).
-    """
-    limit = min(search.limit, MAX_RESULTS)
+def _find_quickly(
+    searcher: tantivy.Searcher, query: tantivy.Query, search: Search, wanted: list[str], is_match: _IsMatch
+) -> list[Hit]:
+    """Return the subjects of the best documents that pass a test. Empty if one full round has too few of them."""
     addresses = searcher.search(query, limit=_DOCUMENTS_PER_ROUND, count=False).hits
-    if len(addresses) < _DOCUMENTS_PER_ROUND or limit > _DOCUMENTS_PER_ROUND:
+    if len(addresses) < _DOCUMENTS_PER_ROUND or search.limit > _DOCUMENTS_PER_ROUND:
         return []
     found: dict[_Key, Hit] = {}
-    words = frozenset(wanted)
-    documents = ((float(score), _read_document(searcher, address)) for score, address in addresses)
-    is_match = partial(_has_words, words=words) if len(words) > 1 else _matches_always
-    _add_subjects(found, documents, search, wanted, has_more=True, is_match=is_match)
-    return list(found.values()) if len(found) >= limit else []
+    _read_round(found, searcher, addresses, search, wanted, is_match=is_match)
+    return list(found.values()) if len(found) >= search.limit else []
 
 
-def _matches_always(stored: SubjectDocument) -> bool:
-    return True
+def _read_round(
+    found: dict[_Key, Hit],
+    searcher: tantivy.Searcher,
+    addresses: _Addresses,
+    search: Search,
+    wanted: list[str],
+    *,
+    is_first: bool = True,
+    is_match: _IsMatch = _matches_always,
+) -> bool:
+    """Add the subjects of one round of documents. Return whether no further round is needed."""
+    has_more = len(addresses) == _DOCUMENTS_PER_ROUND
+    first = _FIRST_DOCUMENTS if has_more and is_first else len(addresses)
+    for part in (addresses[:first], addresses[first:]):
+        documents = ((float(score), _read_document(searcher, address)) for score, address in part)
+        _add_subjects(found, documents, search, wanted, has_more=has_more or not is_first, is_match=is_match)
+        if len(found) >= min(search.limit, MAX_RESULTS):
+            return True
+    return not has_more
 
 
 def _has_words(stored: SubjectDocument, *, words: frozenset[str]) -> bool:
@@ -271,12 +304,12 @@ def _has_words(stored: SubjectDocument, *, words: frozenset[str]) -> bool:
 
 def _add_subjects(
     found: dict[_Key, Hit],
-    documents: _Scored,
+    documents: Iterable[tuple[float, SubjectDocument]],
     search: Search,
     wanted: list[str],
     *,
     has_more: bool,
-    is_match: Callable[[SubjectDocument], bool] = _matches_always,
+    is_match: _IsMatch,
 ) -> None:
     """Add the subjects of documents to those that were found, up to the limit of the search."""
     limit = min(search.limit, MAX_RESULTS)

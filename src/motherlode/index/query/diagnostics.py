@@ -9,12 +9,21 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from motherlode.model.sparql import Token, TokenKind, declared_prefixes, line_and_column, offset_of, tokens
+from motherlode.model.sparql import (
+    Token,
+    TokenKind,
+    declared_prefixes,
+    iterate_tokens,
+    line_and_column,
+    offset_of,
+    tokens,
+)
 from motherlode.model.terms import PREFIXES
 
 if TYPE_CHECKING:
@@ -99,7 +108,7 @@ def diagnose(sparql: str, error: str, *, rewritten: RewrittenQuery | None = None
 def _no_query(sparql: str, found: list[Token]) -> QueryProblem | None:
     if not found:
         return QueryProblem("the query is empty", hint="for example SELECT * { ?s ?p ?o } LIMIT 10")
-    first = _after_prologue(found)
+    first = _after_prologue(iter(found))
     if first is None:
         return QueryProblem("there are only prefixes", hint="a query goes on with SELECT, ASK, CONSTRUCT or DESCRIBE")
     if first.text.upper() in UPDATES:
@@ -111,21 +120,20 @@ def _no_query(sparql: str, found: list[Token]) -> QueryProblem | None:
     return problem_at(sparql, first.start, f"{first.text!r} is not a query form", hint=hint)
 
 
-def _after_prologue(found: list[Token]) -> Token | None:
-    position = 0
-    while position < len(found):
-        if found[position].is_word("PREFIX"):
-            position += 3
-        elif found[position].is_word("BASE"):
-            position += 2
+def _after_prologue(found: Iterator[Token]) -> Token | None:
+    for token in found:
+        if token.is_word("PREFIX"):
+            list(islice(found, 2))
+        elif token.is_word("BASE"):
+            next(found, None)
         else:
-            return found[position]
+            return token
     return None
 
 
 def query_form(sparql: str) -> str:
     """Return the form of a query in capitals; "" if it has none."""
-    first = _after_prologue(tokens(sparql))
+    first = _after_prologue(iterate_tokens(sparql))
     return first.text.upper() if first is not None and first.text.upper() in FORMS else ""
 
 

@@ -1,6 +1,7 @@
 """A pool of processes that execute queries (`index.query.query_worker`), one at a time.
 
-After the timeout a process is killed, because the engine cannot stop a query. A limited number of queries wait.
+After the timeout a process is killed, because the engine cannot stop a query. A limited number of queries wait, and
+their clients get the processes in turn (`index.query.fair_queue`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import msgspec
 
 from motherlode.index.query.diagnostics import QueryProblem
+from motherlode.index.query.fair_queue import FairQueue, QueueFullError
 from motherlode.index.query.query_worker import (
     CHUNK,
     DAMAGED,
@@ -50,6 +52,12 @@ class QueryFailure(Exception):  # noqa: N818 - the outcome of a query, not a bug
         super().__init__(message)
         self.status = status
         self.headers = headers or {}
+
+
+def busy_failure(reason: str, queue: FairQueue) -> QueryFailure:
+    """Return the failure of a request that got no slot of a queue. It says when to try again."""
+    seconds = queue.seconds_to_wait
+    return QueryFailure(503, f"{reason}; try again in {seconds} s", {"Retry-After": str(seconds)})
 
 
 class _Worker:
@@ -193,7 +201,7 @@ async def no_update() -> None:
 
 
 class QueryPool:
-    """Executes at most `workers` queries at a time, while at most `waiting` further queries wait."""
+    """Executes at most `workers` queries at a time, while at most `waiting` further queries wait for their turn."""
 
     def __init__(
         self,
@@ -207,9 +215,7 @@ class QueryPool:
     ) -> None:
         self._store, self._words = store, words
         self._update = update
-        self._slots = asyncio.Semaphore(workers)
-        self._max_queries = workers + waiting
-        self._queries = 0
+        self._queue = FairQueue(workers, max_waiting=waiting)
         self._idle: list[_Worker] = []
         self._closed = False
         self._refresh_seconds = refresh_seconds
@@ -218,9 +224,6 @@ class QueryPool:
     @asynccontextmanager
     async def ask(self, worker_query: QueryRequest, *, seconds: float) -> AsyncIterator[QueryResult]:
         """Execute a query and yield its result, to be read in the context. QueryFailure after `seconds`."""
-        if self._queries >= self._max_queries:
-            raise QueryFailure(503, "too many queries are waiting; try again in a moment")
-        self._queries += 1
         has_begun = False
         try:
             async with asyncio.timeout(seconds) as limit, self._worker() as worker:
@@ -234,14 +237,14 @@ class QueryPool:
                 yield QueryResult(worker, content.decode())
                 if not worker.is_idle:
                     raise QueryFailure(500, "internal error: the result was not read to its end")
+        except QueueFullError as error:
+            raise busy_failure("too many queries are waiting", self._queue) from error
         except TimeoutError as error:
             if not has_begun:
-                raise QueryFailure(503, f"the query could not begin within {seconds:g} s; try again later") from error
+                raise busy_failure(f"the query could not begin within {seconds:g} s", self._queue) from error
             raise QueryFailure(
                 504, f"no result within {seconds:g} s, so the query was stopped: a LIMIT or a narrower pattern may help"
             ) from error
-        finally:
-            self._queries -= 1
 
     def _refresh_if_stale(self, worker_query: QueryRequest, worker: _Worker) -> QueryRequest:
         if worker.is_outdated:
@@ -260,7 +263,7 @@ class QueryPool:
     async def _worker(self) -> AsyncIterator[_Worker]:
         """Yield a worker. It stays in the pool if it has ended its query, and is killed otherwise."""
         version = await self._updated()
-        async with self._slots:
+        async with self._queue.slot():
             worker = await self._take_worker(version)
             try:
                 yield worker

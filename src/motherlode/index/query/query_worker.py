@@ -145,11 +145,13 @@ class _ChunkWriter:
             self._waiting += data
         if len(self._waiting) >= _CHUNK_BYTES:
             self.flush()
+            self._sink.flush()
         return len(data)
 
     def flush(self) -> None:
+        """Write the waiting bytes as a frame, which goes to the reader with the next one. The serializer calls this."""
         if self._waiting:
-            write_frame(self._sink, CHUNK, bytes(self._waiting))
+            write_frame(self._sink, CHUNK, bytes(self._waiting), flush=False)
             self._waiting.clear()
 
 
@@ -191,16 +193,18 @@ def _open_executor(sink: BinaryIO) -> QueryExecutor | None:
 
 
 def _run_query(executor: QueryExecutor, query: QueryRequest, sink: BinaryIO) -> None:
+    """Execute a query and write its frames. A small result is written by one call, so the reader is woken up once."""
     try:
         result = executor.execute(msgspec.structs.replace(query, allow_service=False))
         media_type = query.graph if isinstance(result, ox.QueryTriples) else query.results
         chunks = _ChunkWriter(sink, query.max_bytes, is_xml=media_type.endswith("+xml"))
         output = cast("BinaryIO", chunks)
         if isinstance(result, ox.QueryTriples):
-            write_frame(sink, HEAD, b"graph")
+            write_frame(sink, HEAD, b"graph", flush=False)
             result.serialize(output, format=ox.RdfFormat.from_media_type(media_type) or ox.RdfFormat.TURTLE)
         else:
-            write_frame(sink, HEAD, b"boolean" if isinstance(result, ox.QueryBoolean) else b"solutions")
+            kind = b"boolean" if isinstance(result, ox.QueryBoolean) else b"solutions"
+            write_frame(sink, HEAD, kind, flush=False)
             results_format = ox.QueryResultsFormat.from_media_type(media_type) or ox.QueryResultsFormat.JSON
             result.serialize(output, format=results_format)
         chunks.flush()

@@ -27,6 +27,8 @@ _FOUND = ML + "found"
 _SEARCH_SYNTAX = (
     'SERVICE ml:search { ?s ml:matches "words" }, with ml:score ?score, ml:graph ?page and ml:limit 100 if wanted'
 )
+_WORDS_OF_SEARCHES = ("SERVICE", "MATCHES", "SCORE")
+"""A query without any of these, in capitals, has no SERVICE clause and no call of the word search."""
 _MAX_SUBJECTS = 10_000
 _WORDS_BEFORE_NAME = frozenset({"GRAPH", "FROM", "NAMED", "DESCRIBE"})
 """Keywords that may be followed by a name and an opening brace."""
@@ -65,7 +67,8 @@ class RewrittenQuery:
 
 def rewrite_services(sparql: str, lookup: Lookup | None, *, allow_network: bool = False) -> RewrittenQuery:
     """Replace the word searches of a query. QueryError if a search is malformed or another service is not allowed."""
-    found = tokens(sparql)
+    words = sparql.upper()
+    found = tokens(sparql) if any(word in words for word in _WORDS_OF_SEARCHES) else []
     prefixes = {**PREFIXES, **declared_prefixes(found)}
     cached = _SearchFunctions(lookup)
     edits: list[tuple[int, int, str]] = []

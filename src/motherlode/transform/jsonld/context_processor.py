@@ -34,6 +34,8 @@ _CHARACTERS_PER_TERM = 64
 """Characters of text that weigh as much as one term in the cache."""
 _SETTINGS = ("@version", "@base", "@vocab", "@language", "@direction", "@propagate", "@protected")
 """Entries other than terms, in the order of the specification."""
+_IRI_ENTRIES = ("@id", "@type", "@reverse")
+"""Entries of a term definition whose values are IRIs."""
 _INITIAL_CONTEXTS = {mode: ActiveContext() for mode in Mode}
 
 # Limits far above the needs of real documents
@@ -52,6 +54,7 @@ class ContextProcessor:
     def __init__(self, options: ProcessorOptions, notes: Notes) -> None:
         self._base = options.base
         self._strict = options.strict
+        self._repairs_iris = options.repairs_iris
         self._contexts = options.contexts
         self._is_1_1 = options.mode is Mode.V1_1
         self._notes = notes
@@ -170,7 +173,7 @@ class ContextProcessor:
         with_scheme = "https://" + reference.lstrip("/")
         if not self._strict and context_tables.is_bundled(with_scheme):
             self._is_document_specific = True
-            self._notes.add(f"context URL without a scheme, read as {with_scheme}", reference)
+            self._notes.add(f"context URL without a scheme, read as {with_scheme}", reference, repaired=True)
             return with_scheme
         return resolve(base, reference)
 
@@ -191,6 +194,7 @@ class ContextProcessor:
 
     def _define(self, result: ActiveContext, context: Node, origin: ContextOrigin) -> None:
         """Process a context definition (steps 5.4 to 5.13)."""
+        context = self._strip_iris(context)
         if "@import" in context:
             context = self._merge_import(result, context, origin.base)
         for name in _SETTINGS:
@@ -209,6 +213,18 @@ class ContextProcessor:
                     definer.define(term)
                 except JsonLdError as error:
                     self._tolerate(error)
+
+    def _strip_iris(self, context: Node) -> Node:
+        """Return the context without white space around its IRIs, unless repairs are off."""
+        stripped = {name: found for name, value in context.items() if (found := _strip_iri(value)) is not None}
+        if not stripped:
+            return context
+        self._is_document_specific = True
+        if not self._repairs_iris:
+            return context
+        for name in stripped:
+            self._notes.add(f"white space around an IRI in the context was left out: {name}", name, repaired=True)
+        return {**context, **stripped}
 
     def _apply_setting(self, result: ActiveContext, name: str, value: Json, *, is_remote: bool) -> None:
         """Apply an entry that is not a term (steps 5.5 to 5.11)."""
@@ -287,3 +303,14 @@ class ContextProcessor:
             self.process(active, local, replace(origin, override_protected=True, propagate=True, validate_scoped=False))
         finally:
             self._scopes -= 1
+
+
+def _strip_iri(value: Json) -> Json:
+    """Return an entry of a context without white space around its IRIs; None if it has no such white space."""
+    if isinstance(value, str):
+        return None if value == value.strip() else value.strip()
+    if not isinstance(value, dict):
+        return None
+    iris = {name: value[name] for name in _IRI_ENTRIES if isinstance(value.get(name), str)}
+    stripped = {name: iri.strip() for name, iri in iris.items()}
+    return None if stripped == iris else {**value, **stripped}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Self
+from urllib.parse import unquote
 
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import PREFIXES
@@ -150,10 +151,18 @@ _KEYWORDS_WITHOUT_OBJECTS = frozenset({"@id", "@index", "@language", "@type", "@
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """Extract the JSON-LD scripts and the hydration data of a page. An invalid script does not affect the others."""
+    """Extract the JSON-LD scripts and the hydration data of a page. An invalid script does not affect the others.
+
+    If the URL ends with the id of a JSON-LD script as its fragment, only that script is extracted.
+    """
     reader = _BlockReader(document, names, options, base=document.iri_base, embedded=True)
     if Mark.JSON_LD in document.marks:
-        reader.add_blocks(script.content for script in find_scripts(document))
+        scripts = list(find_scripts(document))
+        identifier = unquote(document.url.partition("#")[2])
+        target = next((script for script in scripts if identifier and script.identifier == identifier), None)
+        if target is not None:
+            return reader.add_blocks([target.content]).finish()
+        reader.add_blocks(script.content for script in scripts)
     for value in find_hydration_objects(document, reader.values):
         reader.add_value(value)
     return reader.finish()

@@ -31,6 +31,8 @@ class ItemElement:
 
     def __init__(self, node: LexborNode) -> None:
         attributes = node.attributes
+        if None in attributes.values():  # an attribute without a value has the value ""
+            attributes = {name: value or "" for name, value in attributes.items()}
         self.node = node
         self.attributes: Mapping[str, str | None] = attributes
         self.is_item = "itemscope" in attributes
@@ -221,9 +223,8 @@ class PropertyValues:
         tag = node.tag or ""
         content = attributes.get("content")
         if tag in URL_ATTRIBUTES:
-            reference = content or attributes.get(URL_ATTRIBUTES[tag])
-            if reference is not None:  # otherwise the text is the value; HTML specifies an empty string
-                return self.resolve_reference(reference)
+            if content or URL_ATTRIBUTES[tag] in attributes:  # otherwise the text; HTML specifies an empty string
+                return self.resolve_reference(content or attributes[URL_ATTRIBUTES[tag]] or "")
         elif tag in VALUE_ATTRIBUTES:
             attribute, datatype_of = VALUE_ATTRIBUTES[tag]
             given = content or attributes.get(attribute)

@@ -275,6 +275,10 @@ _MAX_LINE_BYTES = 1 << 24
 """Maximum length of a line. The parser accepts no longer ones."""
 
 
+_VERSION_LINE = re.compile(rb'[ \t]*VERSION[ \t]+"[^"\\]*"[ \t]*(?:#.*)?')
+"""A version directive of RDF 1.2, which the parser does not know in these formats."""
+
+
 def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: BlankNodeRenamer) -> Batches:
     """Parse blocks of lines at once, and line by line only if a block has an error."""
     repairs = RepairReporter(syntax)
@@ -287,6 +291,8 @@ def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: 
         except SyntaxError:
             line, _ = source.position_of(offset)
             for number, text in enumerate(block.splitlines(), line):
+                if _VERSION_LINE.fullmatch(text):
+                    continue
                 try:
                     yield _parse_block(text, rdf_format, names)
                 except SyntaxError as error:
@@ -295,7 +301,11 @@ def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: 
                         yield from repairs.problems(repaired, line=number, column=error.offset)
                     else:
                         yield Problem(
-                            syntax=syntax, message=parser_terms.parser_message(error), line=number, column=error.offset
+                            syntax=syntax,
+                            message=parser_terms.parser_message(error),
+                            line=number,
+                            column=error.offset,
+                            repaired=bool(statements),
                         )
                     yield statements
 

@@ -24,7 +24,7 @@ from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import resolve
 from motherlode.www.media_types import MEDIA, XHTML_NAMESPACE
-from motherlode.www.xml import escape_ampersands
+from motherlode.www.xml import repair_ampersands
 
 # Transformations by GRDDL
 
@@ -202,9 +202,9 @@ class _Transformation:
         self._syntax = syntax
 
     def run_xml(self) -> None:
-        """Transform a document that is XML. Bare ampersands are escaped, because the parser would drop text."""
+        """Transform a document that is XML. Its ampersands are repaired, because the parser would drop text."""
         body = _xml_bytes(self._document)
-        repaired = escape_ampersands(body)
+        repaired = repair_ampersands(body)
         if len(body) < _MIN_SANDBOX_BYTES:
             root, faults = engine.read_xml(body, self._document.url)
             if repaired != body:

@@ -1,0 +1,57 @@
+"""Tests of the buffer between a query and its client."""
+
+from __future__ import annotations
+
+import asyncio
+
+from motherlode.serve.result_buffer import BufferSpace, ResultBuffer
+
+
+async def _read(buffer: ResultBuffer) -> bytes:
+    return b"".join([chunk async for chunk in buffer.chunks()])
+
+
+async def test_bytes_are_read_in_order_while_they_are_appended() -> None:
+    parts = [bytes([number]) * 100_000 for number in range(20)]
+    with ResultBuffer(BufferSpace(10_000_000)) as buffer:
+        reader = asyncio.create_task(_read(buffer))
+        for part in parts:
+            await buffer.append(part)
+            await asyncio.sleep(0)
+        assert not reader.done()
+        buffer.complete()
+        assert await reader == b"".join(parts)
+
+
+async def test_empty_buffer_has_no_chunks() -> None:
+    with ResultBuffer(BufferSpace(10)) as buffer:
+        buffer.complete()
+        assert await _read(buffer) == b""
+
+
+async def test_append_waits_until_another_buffer_gives_its_space_back() -> None:
+    space = BufferSpace(10)
+    with ResultBuffer(space) as second:
+        with ResultBuffer(space) as first:
+            await first.append(b"12345678")
+            waiting = asyncio.create_task(second.append(b"abcd"))
+            await asyncio.sleep(0)
+            assert second.size == 0
+        await waiting
+        second.complete()
+        assert await _read(second) == b"abcd"
+    with ResultBuffer(space) as third:
+        await third.append(b"0123456789")
+
+
+async def test_space_is_given_back_after_an_error() -> None:
+    space = BufferSpace(10)
+    for _ in range(3):
+        try:
+            with ResultBuffer(space) as buffer:
+                await buffer.append(b"01234567")
+                raise ValueError
+        except ValueError:
+            pass
+    async with asyncio.timeout(60):
+        await space.take(10)
