@@ -289,17 +289,22 @@ def _spread(count: int, every: int) -> list[int]:
     return sorted({*range(1, count + 1, every), *([count] if count else [])})
 
 
-@contextmanager
-def faulty_crawl(room: Path, **settings: Any) -> Iterator[FaultyCrawl]:
-    """Start the web and the process that runs the command line with the library. `settings` are keys of the job."""
-    room = room.resolve()
-    state = FaultState(room / "state")
-    environment = {
+def fault_environment(room: Path) -> dict[str, str]:
+    """Build the library, and return the variables with which a process and its children use it."""
+    return {
         "LD_PRELOAD": str(build_library(room)),
         "FAULT_STATE": str(room / "state"),
         "PYTHONDONTWRITEBYTECODE": "",  # or else every process of every run compiles all modules
         "SSL_CERT_FILE": os.devnull,  # reading the machine's authorities takes a tenth of a run
     }
+
+
+@contextmanager
+def faulty_crawl(room: Path, **settings: Any) -> Iterator[FaultyCrawl]:
+    """Start the web and the process that runs the command line with the library. `settings` are keys of the job."""
+    room = room.resolve()
+    state = FaultState(room / "state")
+    environment = fault_environment(room)
     with SteadyWeb(hosts=HOSTS, pages=PAGES) as site, Offspring("tests.crawler.fault_server", environment) as offspring:
         yield FaultyCrawl(room, site, offspring, state, **settings)
 
@@ -341,11 +346,11 @@ def check_part(part: int, selection: Selection) -> Account:
             if time.time() >= selection.ends_at:
                 print(f"{len(faults) - number + 1} faults are left", flush=True)
                 break
-            began = time.monotonic()
+            began, unreached = time.monotonic(), account.unreached
             problem = crawl.check(fault, account)
             if not problem:
                 selection.note(fault)
-            told = problem or f"{fault}: recovered"
+            told = problem or f"{fault}: {'not reached' if account.unreached > unreached else 'recovered'}"
             print(f"{number} of {len(faults)}, {time.monotonic() - began:.1f} s: {told}", flush=True)
     return account
 

@@ -26,6 +26,7 @@ from .fakes import spoil
         (RuntimeError("Corruption: IO error: While mmap: 9.sst: Cannot allocate memory"), False),
         (OSError("IO error: No space left on device: While appending to file: 9.sst"), False),
         (OSError("IO error: While pread: 9.sst: Input/output error"), False),
+        (FileNotFoundError(2, "No such file or directory", "quads/segment-000001.nq.gz"), False),
         (RuntimeError("Already borrowed"), False),
     ],
 )

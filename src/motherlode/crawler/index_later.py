@@ -255,6 +255,7 @@ def _compact(folder: CrawlFolder) -> Compaction:
         def commit(new: list[ManifestEntry]) -> None:
             storage.put_note(MANIFEST, encode_manifest(new))
             storage.commit()
+            storage.sync()  # the commit before names the old segments, which are removed next
             copy_manifest(folder, new)
             find_unread(folder).mark_all_indexed()
 

@@ -25,7 +25,7 @@ def is_store_damage(error: BaseException) -> bool:
     >>> is_store_damage(OSError("IO error: While lock file: a/LOCK: Resource temporarily unavailable"))
     False
     """
-    is_missing = isinstance(error, OSError) and "No such file or directory" in str(error)
+    is_missing = isinstance(error, OSError) and "IO error: No such file or directory" in str(error)
     return (is_damage(error) or is_missing) and not is_refused(error)
 
 
