@@ -148,8 +148,8 @@ def _rename_keys(key: str, table: bytes) -> str:
 
 def _load_templates() -> list[Template]:
     """Read the templates from a file in the folder for temporary files, and make it if it is missing."""
-    stat = CORPUS.stat()
-    path = Path(tempfile.gettempdir()) / f"bench-varied-pages-{stat.st_size}-{int(stat.st_mtime)}.pickle"
+    stat, source = CORPUS.stat(), crc32(Path(__file__).read_bytes())
+    path = Path(tempfile.gettempdir()) / f"bench-varied-pages-{source:x}-{stat.st_size}-{int(stat.st_mtime)}.pickle"
     if not path.exists():
         templates = _make_templates()
         new = path.with_suffix(".new")
@@ -173,7 +173,7 @@ def _make_templates() -> list[Template]:
 def _make_template(page: Page) -> Template | None:
     kind = detect(page.body, url=page.url, content_type=page.content_type)
     result = transform(Document(url=page.url, body=page.body, detected=kind))
-    _, _, quads, graphs = serialize_page(page.url, result)
+    _, quads, graphs = serialize_page(page.url, result)
     if not quads:
         return None
     host = urlsplit(page.url).netloc
