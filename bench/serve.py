@@ -84,11 +84,12 @@ async def client(port: int, kind: str, pages: int, seed: int, until: float) -> t
 
 
 async def load(port: int, kind: str, pages: int, clients: int, seconds: float) -> None:
-    """Print the latencies of all clients and the refusals as JSON, with the CPU seconds of this process."""
+    """Print the latencies of all clients, the refusals and the CPU seconds of the requests in this process as JSON."""
+    before = time.process_time()
     until = time.perf_counter() + seconds
     found = await asyncio.gather(*(client(port, kind, pages, seed, until) for seed in range(clients)))
     latencies = sorted(latency for one, _ in found for latency in one)
-    print(json.dumps([latencies, sum(refused for _, refused in found), time.process_time()]))
+    print(json.dumps([latencies, sum(refused for _, refused in found), time.process_time() - before]))
 
 
 def tree_cpu(root: int) -> float:
@@ -121,6 +122,7 @@ def measure(port: int, server: int, kind: str, pages: int, clients: int, seconds
         f"{most:.1f}",
         f"{spent / count * 1e3:.2f}",
         f"{own / count * 1e3:.2f}",
+        f"{(os.cpu_count() or 1) * count / (spent + own):,.0f}",
     )
 
 
@@ -149,8 +151,11 @@ def main() -> None:
             measure(port, server.pid, "point", pages, 10, 1.0)  # starts the workers
             rows = [measure(port, server.pid, kind, pages, n, given.seconds) for kind in PATHS for n in CLIENTS]
             server.terminate()
-    head = ("requests", "per second", "refused", "p50 ms", "p95 ms", "server CPU ms", "client CPU ms")
-    text = f"## Serving\n\n{given.quads:,} quads, two query workers, {given.seconds:g} s each.\n\n{table(head, rows)}\n"
+    head = ("requests", "per second", "refused", "p50 ms", "p95 ms", "server CPU ms", "client CPU ms", "by CPU")
+    text = (
+        f"## Serving\n\n{given.quads:,} quads, two query workers, {given.seconds:g} s each. *By CPU* is the number of "
+    )
+    text += f"requests per second for which the cores of this machine have enough CPU time.\n\n{table(head, rows)}\n"
     load_average = os.getloadavg()[0]
     text += f"\nLoad average of the machine at the end: {load_average:.1f} on {os.cpu_count()} cores.\n"
     print(text)

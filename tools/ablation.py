@@ -77,6 +77,8 @@ OFF = {
 """Values with which a constant has no effect."""
 FLAT = 0.005
 """A constant is flat if no variant changes the mean focus at 12 % by more than this."""
+MIN_WEBS = 20
+"""With fewer webs nothing is said about a constant."""
 BASE = f"{OURS}:as it is"
 
 
@@ -213,15 +215,17 @@ def rows(wanted: Sequence[Variant], known: Sequence[Web], cache: RunCache) -> It
 def verdict(own: Sequence[Variant], known: Sequence[Web], cache: RunCache) -> str:
     """Return what the variants of a constant say: it is flat, needed, or better with another value on both folds."""
     found = [one for variant in own if (one := differences(variant.key, known, cache, MAIN)) is not None]
-    if len(found) < len(own):
-        return "not run"
-    if any(one.difference < -2 * (one.standard_error or 1.0) for one in found):
+    if len(found) < len(own) or min(one.pairs for one in found) < MIN_WEBS:
+        return "not run on enough webs"
+    if all(abs(one.difference) <= FLAT for one in found):
+        return "flat"
+    if any(one.difference < min(-FLAT, -2 * (one.standard_error or 1.0)) for one in found):
         return "needed"
     for variant in own:
         folds = [differences(variant.key, [web for web in known if web.name == fold], cache, MAIN) for fold in "ab"]
         if all(one is not None and one.difference > (one.standard_error or 1.0) for one in folds):
             return f"**{_text(variant.value)} is better on both folds**"
-    return "flat" if all(abs(one.difference) <= FLAT for one in found) else "uncertain"
+    return "uncertain"
 
 
 def _text(value: float) -> str:
@@ -241,7 +245,7 @@ def make_report(wanted: Sequence[Variant], known: Sequence[Web], cache: RunCache
         "## Ablation of the policy\n\nChange of the mean focus by switching a part off or on, and by halving and "
         "doubling a constant, in pairs with standard errors (`python -m tools.ablation`, whose docstring describes the "
         f"webs). *Flat*: no variant changes the focus at 12 % by more than {FLAT}. *Needed*: a variant is worse by "
-        f"more than two standard errors. {flat} of {len({one.name for one in wanted})} are flat.\n\n"
+        f"more than that and two standard errors. {flat} of {len({one.name for one in wanted})} are flat.\n\n"
         f"{table(head, found)}\n"
     )
 

@@ -134,7 +134,7 @@ def test_crawl_wrong_job_raises_job_error_and_creates_nothing(shop: Path, tmp_pa
 
 def test_crawl_folder_with_a_crawl_raises_job_error(shop: Path, tmp_path: Path) -> None:
     ml.crawl([HOME], output=tmp_path / "out", web=shop, pages=1).run()
-    with pytest.raises(ml.JobError, match="has a crawl already"):
+    with pytest.raises(ml.JobError, match="has a crawl already: resume=True continues it"):
         ml.crawl([HOME], output=tmp_path / "out", web=shop, pages=1).run()
 
 

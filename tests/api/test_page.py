@@ -54,3 +54,10 @@ def test_extract_turtle_without_url_keeps_absolute_iris() -> None:
     page = extract(b"<http://a.example/s> <http://a.example/p> 1.0 .", content_type="text/turtle")
     assert page.kind == "turtle"
     assert [str(quad.object) for quad in page.quads] == ['"1.0"^^<http://www.w3.org/2001/XMLSchema#decimal>']
+
+
+def test_extract_with_wrong_arguments_says_what_is_expected() -> None:
+    with pytest.raises(TypeError, match="the body must be bytes or str, not NoneType"):
+        extract(None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"url 'page\.html' is not a URL: give the whole URL of the page"):
+        extract(HTML, url="page.html")

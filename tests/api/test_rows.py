@@ -79,6 +79,12 @@ def test_data_frame_without_its_library_names_the_extra(
         getattr(ROWS, method)()
 
 
+def test_long_value_is_shown_as_one_short_line() -> None:
+    rows = Rows(["text"], [("line\n" * 100,)])
+    assert repr(rows) == "text\n" + ("line " * 20) + "…"
+    assert rows[0]["text"] == "line\n" * 100
+
+
 def test_rows_show_as_a_table_in_a_notebook_with_escaped_texts() -> None:
     shown = Rows(["a<b"], [("<script>",)])._repr_html_()
     assert "<script>" not in shown

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from motherlode import cli
+from motherlode.__main__ import main
 from tests.crawler.small_web import HOME, crawled, small_web
 
 
@@ -24,6 +25,14 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> str:
     made = crawled(place / "out", small_web(place / "web.warc.gz"), pages=12)[0]
     motherlode("search", str(made.path), "--rebuild")
     return str(made.path)
+
+
+@pytest.mark.parametrize("command", ["stats", "verify", "compact", "clusters", "resume", "index"])
+def test_folder_without_crawl_gives_a_message_in_every_command(tmp_path: Path, command: str) -> None:
+    done = motherlode(command, str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"error: ")
+    assert b"has no crawl" in b" ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -74,6 +83,6 @@ def test_ctrl_c_during_imports_ends_without_traceback(
     monkeypatch.setattr(cli, "import_module", interrupted)
     monkeypatch.setattr(sys, "argv", ["motherlode", "stats"])
     with pytest.raises(SystemExit) as caught:
-        cli.main()
-    assert caught.value.code == 130
+        main()
+    assert caught.value.code == cli.INTERRUPTED
     assert capsys.readouterr().err == ""

@@ -43,6 +43,8 @@ def test_models_are_shown_saved_and_merged(outs: list[str], tmp_path: Path) -> N
     text = _run("show", outs[0], "--limit", "3")[1]
     assert "strongest features" in text
     assert "best arms" in text
+    assert "is relevant" in " ".join(text.split())
+    assert "find" not in text
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,13 @@ def test_json_has_one_object_per_url(folder: Path) -> None:
     assert len(run(folder, "--format", "json", "--limit", 1).splitlines()) == 1
 
 
+def test_format_follows_from_the_name_of_the_file(folder: Path, tmp_path: Path) -> None:
+    run(folder, "-o", tmp_path / "pages.csv")
+    assert (tmp_path / "pages.csv").read_text().startswith("url,host,status,")
+    run(folder, "-o", tmp_path / "pages.txt")
+    assert (tmp_path / "pages.txt").read_text().startswith("200          http://a.example/")
+
+
 def test_sqlite_file_has_all_rows(folder: Path, tmp_path: Path) -> None:
     assert "2 rows in" in run(folder, "--format", "sqlite", "-o", tmp_path / "pages.db")
     connection = sqlite3.connect(tmp_path / "pages.db")

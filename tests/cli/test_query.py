@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,30 +49,60 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "out")
 
 
-@pytest.fixture(scope="module", params=[spoil, spoil_inside])
-def damaged(request: pytest.FixtureRequest, out: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("damaged") / "out"
-    shutil.copytree(out, folder)
-    request.param(folder / "store")
-    return str(folder)
+def damaged_copy(out: str, folder: Path, damage: Callable[[Path], None]) -> str:
+    shutil.copytree(out, folder / "out")
+    damage(folder / "out" / "store")
+    return str(folder / "out")
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        ("query", "SELECT * { ?s ?p ?o }", "--format", "csv"),
-        ("export",),
-        ("export", "--format", "parquet", "-o", "tables"),
-        ("export", "-o", "all.nq"),
-        ("search", "--rebuild"),
-        ("resume", "--pages", "160"),
-    ],
-)
-def test_damaged_store_gives_advice(damaged: str, asked: tuple[str, ...], tmp_path: Path) -> None:
+COMMANDS = [
+    ("query", "SELECT * { ?s ?p ?o }", "--format", "csv"),
+    ("export",),
+    ("export", "--format", "parquet", "-o", "tables"),
+    ("export", "-o", "all.nq"),
+    ("search", "--rebuild"),
+]
+
+
+@pytest.mark.parametrize("asked", [*COMMANDS, ("index",), ("resume", "--pages", "160")])
+def test_store_that_cannot_be_opened_is_built_again(out: str, asked: tuple[str, ...], tmp_path: Path) -> None:
+    folder = damaged_copy(out, tmp_path, spoil)
     command, *rest = [str(tmp_path / word) if word in ("tables", "all.nq") else word for word in asked]
-    told = " ".join(motherlode(command, damaged, *rest, expect=1).stderr.split())
-    assert told.startswith(f"error: the quad store in {damaged}/store is damaged: Corruption: ")
-    assert f"Put back a copy of the store if you have one; or move it away and `motherlode resume {damaged}`" in told
+    told = " ".join(motherlode(command, folder, *rest).stderr.split())
+    assert f"the quad store in {folder}/store is damaged (Corruption: " in told
+    assert "it is built again from the log" in told
+    count = ("query", folder, "SELECT * { ?s ?p ?o }", "--format", "csv")
+    again = motherlode(*count)
+    assert "damaged" not in again.stderr
+    if command != "resume":
+        assert sorted(again.stdout.splitlines()) == sorted(motherlode(*count[:1], out, *count[2:]).stdout.splitlines())
+
+
+@pytest.mark.parametrize("asked", COMMANDS)
+def test_store_with_damage_that_reading_finds_gives_advice(out: str, asked: tuple[str, ...], tmp_path: Path) -> None:
+    folder = damaged_copy(out, tmp_path, spoil_inside)
+    command, *rest = [str(tmp_path / word) if word in ("tables", "all.nq") else word for word in asked]
+    told = " ".join(motherlode(command, folder, *rest, expect=1).stderr.split())
+    assert told.startswith(f"error: the quad store in {folder}/store is damaged: Corruption: ")
+    assert f"`motherlode verify {folder} --repair` builds a new store" in told
+
+
+def test_search_with_damaged_words_builds_them_again(out: str, tmp_path: Path) -> None:
+    folder = Path(damaged_copy(out, tmp_path, lambda store: None))
+    _, word = a_name(out)
+    for file in (folder / "words").glob("*.term"):
+        os.truncate(file, file.stat().st_size // 2)
+    done = motherlode("search", str(folder), word)
+    assert "it is built again" in done.stderr
+    assert done.stdout == motherlode("search", str(folder), word).stdout
+    assert word in done.stdout
+
+
+def test_damage_inside_the_store_that_resume_finds_is_repaired(out: str, tmp_path: Path) -> None:
+    folder = damaged_copy(out, tmp_path, spoil_inside)
+    told = motherlode("resume", folder, "--pages", "160").stderr
+    assert "it is built again from the log" in " ".join(told.split())
+    assert "all right" in motherlode("verify", folder).stderr
 
 
 def a_name(out: str) -> tuple[str, str]:

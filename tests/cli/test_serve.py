@@ -92,6 +92,8 @@ def test_serve_without_crawl_or_free_port_fails(tmp_path: Path) -> None:
     [
         ("--allow-host", "http://a.test/", "--allow-host http://a.test/ is not a host name"),
         ("--cors", "a.test", "--cors a.test is not an origin"),
+        ("--host", "a.test", "a.test is not an IP address"),
+        ("--address", "a.test", "a.test is not an IP address"),
     ],
 )
 def test_wrong_host_or_origin_is_wrong_usage(tmp_path: Path, flag: str, value: str, message: str) -> None:

@@ -123,7 +123,7 @@ def test_table_with_timing_has_relevant_pages_per_hour(folder: Path) -> None:
         (["simulate", "synthetic:500", "--policy", "bsf"], "unknown policy 'bsf' (did you mean bfs?)"),
         (["simulate", "synthetic:500", "--target", "anny"], "unknown target 'anny' (did you mean any?)"),
         (["simulate", "synthetic:500", "--target", "ASK {{ ?s foo:x ?o }}"], "hint: did you mean foaf:?"),
-        (["simulate", "synthetic:500", "--pages", "0"], "a budget of 0 requests is none"),
+        (["simulate", "synthetic:500", "--pages", "0"], "a budget of 0 requests is too small"),
         (["simulate", "synthetic:500", "--pages", "5", "--share", "0.5"], "not both"),
         (
             ["simulate", "synthetic:500", "--share", "inf"],

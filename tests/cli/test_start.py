@@ -67,7 +67,17 @@ def test_shell_completes_commands_and_flags(words: str, completed: str) -> None:
     ("arguments", "lines"),
     [
         (("crwl",), ["error: no such command 'crwl'. Did you mean 'crawl'?", "see `motherlode --help`"]),
-        (("stats",), ["error: missing argument 'DIR'", "see `motherlode stats --help`"]),
+        (
+            ("stats",),
+            [
+                "error: missing argument 'DIR': The folder of a crawl, running or finished",
+                "see `motherlode stats --help`",
+            ],
+        ),
+        (
+            ("crawl", "http://a.example/"),
+            ["error: missing option '-o' / '--output': A new folder for the crawl", "see `motherlode crawl --help`"],
+        ),
         (("stats", "/none"), ["error: /none has no crawl: start one with `motherlode crawl SEED... -o /none`"]),
     ],
 )

@@ -71,7 +71,12 @@ def test_validate_command_exit_codes(tmp_path: Path) -> None:
     assert run(path, "--shapes", "google", "--fail-on", "warning")[0] == 1
     assert run(path, "--shapes", "gogle")[0] == 2
     assert run(path, "-o", tmp_path / "x.unknown")[0] == 2
-    assert run(tmp_path / "missing.html")[0] == 1
+
+
+def test_validate_command_with_missing_file_says_so(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, [str(tmp_path / "missing.html")])
+    assert done.exit_code == 1
+    assert "missing.html cannot be read: No such file or directory" in " ".join(done.stderr.split())
 
 
 def test_validate_command_counts_by_source_and_stats_shows_it(crawl: CrawlFolder) -> None:

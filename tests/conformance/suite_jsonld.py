@@ -56,13 +56,12 @@ def run_whole(case: Case) -> CaseResult | None:
     """Run the command. It reports errors as problems, so a case that expects an error passes with any problem."""
     data = case.data
     options = data["options"]
-    misses_target = data["fragment"] and data["error"] is not None  # the command then reads the whole page
+    misses_target = data["fragment"] and data["error"] is not None  # then the command reads all scripts
     if _UNSUPPORTED_OPTIONS.intersection(options) or options.get("extractAllScripts") is False or misses_target:
         return None
     folder = shared(FOLDER)
-    base = f"{data['base']}#{data['fragment']}" if data["fragment"] else data["base"]
     found = whole_path.extract(
-        folder / data["file"], base=base, syntax="jsonld", contexts=_contexts(folder), strict_jsonld=True
+        folder / data["file"], base=data["base"], syntax="jsonld", contexts=_contexts(folder), strict_jsonld=True
     )
     if data["error"] is not None:
         return bool(found.problems) or f"no problem, but {data['error']} was expected"

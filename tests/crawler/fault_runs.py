@@ -49,8 +49,6 @@ _MAPPED_BYTES = 1 << 40
 _FAILING_KINDS = (Kind.WRITE, Kind.SYNC, Kind.RENAME, Kind.TRUNCATE, Kind.MSYNC, Kind.UNLINK)
 _STATS = ("fetched", "relevant", "quads", "redirects", "hosts", "known_urls", "refused", "failures", "syntaxes")
 """Keys of `stats --json` that do not depend on timing."""
-_TORN_STORE = re.compile(r"the quad store in .* is damaged: Corruption: .*MANIFEST.* or move it away and", re.DOTALL)
-"""The message of `resume` about a store whose list of files was torn. The log of the crawl has all of its pages."""
 _TIMED = re.compile(rf"^\S+ <[^>]*(?:{'|'.join(CHANCE)})> ")
 
 
@@ -83,8 +81,6 @@ class Account:
     unreached: int = 0
     parts: Counter[str] = field(default_factory=Counter)
     """Faults by the part of the folder in which they occurred."""
-    advised: list[str] = field(default_factory=list)
-    """Faults after which `resume` worked only as its message advises: after the damaged store was moved away."""
     problems: list[str] = field(default_factory=list)
 
     def add(self, other: Account) -> None:
@@ -92,7 +88,6 @@ class Account:
         self.exercised.update(other.exercised)
         self.parts.update(other.parts)
         self.unreached += other.unreached
-        self.advised += other.advised
         self.problems += other.problems
 
     def __str__(self) -> str:
@@ -100,7 +95,6 @@ class Account:
         parts = ", ".join(f"{name} {count}" for name, count in self.parts.most_common())
         return (
             f"{self.exercised.total()} faults exercised ({kinds}; in {parts}), {self.unreached} not reached, "
-            f"{len(self.advised)} recovered without the damaged store, as the message says, "
             f"{len(self.problems)} not recovered"
         )
 
@@ -147,10 +141,6 @@ class FaultyCrawl:
         if fault.action is Action.LOSE_POWER:
             self._state.roll_back(self.folder, fault.loss, Random(fault.at))
         problem = self._first_problem(first, fault) or self._continue()
-        if fault.loss is Loss.TORN and _TORN_STORE.search(problem):  # RocksDB does not repair a torn manifest
-            account.advised.append(str(fault))
-            shutil.rmtree(CrawlFolder(self.folder).store)
-            problem = self._continue()
         if problem:
             problem = f"{fault} ({path.removeprefix(str(self.folder))}; first run: {first}): {problem}"
             account.problems.append(problem)
@@ -299,17 +289,22 @@ def _spread(count: int, every: int) -> list[int]:
     return sorted({*range(1, count + 1, every), *([count] if count else [])})
 
 
-@contextmanager
-def faulty_crawl(room: Path, **settings: Any) -> Iterator[FaultyCrawl]:
-    """Start the web and the process that runs the command line with the library. `settings` are keys of the job."""
-    room = room.resolve()
-    state = FaultState(room / "state")
-    environment = {
+def fault_environment(room: Path) -> dict[str, str]:
+    """Build the library, and return the variables with which a process and its children use it."""
+    return {
         "LD_PRELOAD": str(build_library(room)),
         "FAULT_STATE": str(room / "state"),
         "PYTHONDONTWRITEBYTECODE": "",  # or else every process of every run compiles all modules
         "SSL_CERT_FILE": os.devnull,  # reading the machine's authorities takes a tenth of a run
     }
+
+
+@contextmanager
+def faulty_crawl(room: Path, **settings: Any) -> Iterator[FaultyCrawl]:
+    """Start the web and the process that runs the command line with the library. `settings` are keys of the job."""
+    room = room.resolve()
+    state = FaultState(room / "state")
+    environment = fault_environment(room)
     with SteadyWeb(hosts=HOSTS, pages=PAGES) as site, Offspring("tests.crawler.fault_server", environment) as offspring:
         yield FaultyCrawl(room, site, offspring, state, **settings)
 
@@ -351,11 +346,11 @@ def check_part(part: int, selection: Selection) -> Account:
             if time.time() >= selection.ends_at:
                 print(f"{len(faults) - number + 1} faults are left", flush=True)
                 break
-            began = time.monotonic()
+            began, unreached = time.monotonic(), account.unreached
             problem = crawl.check(fault, account)
             if not problem:
                 selection.note(fault)
-            told = problem or f"{fault}: recovered"
+            told = problem or f"{fault}: {'not reached' if account.unreached > unreached else 'recovered'}"
             print(f"{number} of {len(faults)}, {time.monotonic() - began:.1f} s: {told}", flush=True)
     return account
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -10,7 +11,7 @@ import pytest
 import motherlode as ml
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.report.provider_report import file_name, render_report
-from motherlode.crawler.validation import report_quads, validate_crawl, validate_page
+from motherlode.crawler.validation import CrawlValidator, PageFindings, report_quads, validate_page
 from motherlode.crawler.validation_summary import ValidationSummary
 from motherlode.quality.shape_profiles import load_validator
 from tests.docs.shop import serve_pages
@@ -41,9 +42,15 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CrawlFolder]:
     yield CrawlFolder(folder)
 
 
+def validate_crawl(folder: CrawlFolder, *profiles: str, has_reports: bool = False) -> list[PageFindings]:
+    """Return the findings of every page, found in this process."""
+    with closing(CrawlValidator(folder, load_validator(*profiles), has_reports=has_reports)) as crawl:
+        return [crawl.validate(graph) for graph in crawl.graphs()]
+
+
 def summarize(crawl: CrawlFolder, *profiles: str) -> ValidationSummary:
     summary = ValidationSummary()
-    for _ in summary.watch(validate_crawl(crawl, load_validator(*profiles))):
+    for _ in summary.watch(validate_crawl(crawl, *profiles)):
         pass
     return summary
 
@@ -60,7 +67,7 @@ def test_validate_crawl_counts_pages_hosts_and_properties(crawl: CrawlFolder) ->
 def test_validate_crawl_with_saved_responses_gives_lines_and_columns(tmp_path: Path) -> None:
     with serve_pages(PAGES) as address:
         ml.crawl([address + "/"], output=tmp_path / "out", allow=["127.0.0.0/8"], delay=0.0, warc=True).run()
-    found = validate_crawl(CrawlFolder(tmp_path / "out"), load_validator("schema.org"))
+    found = validate_crawl(CrawlFolder(tmp_path / "out"), "schema.org")
     [finding] = [finding for page in found for finding in page.findings if finding.severity == "violation"]
     lines = PAGES["/2"].splitlines()
     assert finding.line is not None and finding.column is not None
@@ -69,7 +76,7 @@ def test_validate_crawl_with_saved_responses_gives_lines_and_columns(tmp_path: P
 
 def test_report_quads_of_a_crawl_are_queryable(crawl: CrawlFolder) -> None:
     store = ox.Store()
-    store.extend(report_quads(validate_crawl(crawl, load_validator("google"), has_reports=True), has_graph=True))
+    store.extend(report_quads(validate_crawl(crawl, "google", has_reports=True), has_graph=True))
     query = """PREFIX sh: <http://www.w3.org/ns/shacl#> SELECT ?page { GRAPH <urn:motherlode:validation> {
         ?report <http://purl.org/dc/terms/source> ?page ; sh:result [ sh:resultPath <http://schema.org/name> ] } }"""
     assert [row["page"].value[-2:] for row in store.query(query)] == ["/2"]  # type: ignore[union-attr]

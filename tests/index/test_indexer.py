@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from motherlode.index import crawl_store
 from motherlode.index.fulltext import Search, WordSearcher
 from motherlode.index.indexer import BackgroundIndexer, Indexer, IndexPaths, is_locked, locked_log, wait_until_indexed
 from motherlode.index.nquads_log import NQuadsLog
@@ -22,7 +23,7 @@ from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError
 
-from .fakes import record, says
+from .fakes import record, says, spoil_inside
 
 RUN = RunRecord(identifier="r", started_at=0.0, version="1")
 
@@ -140,12 +141,94 @@ def test_second_process_waits_for_the_lock_of_the_log(tmp_path: Path) -> None:
     assert entered.is_set() and not is_locked(log)
 
 
-def test_damaged_store_is_an_error_before_the_crawl_begins(tmp_path: Path) -> None:
+def damage_store(store: Path, how: str) -> None:
+    manifest = next(store.glob("MANIFEST-*"))
+    data = sorted(store.glob("*.sst"))
+    if how == "torn manifest":
+        manifest.write_bytes(bytes(64) + manifest.read_bytes()[64:])
+    elif how == "no manifest":
+        manifest.unlink()
+    elif how == "current":
+        (store / "CURRENT").write_text("MANIFEST-")
+    elif how == "data is missing":
+        data[0].unlink()
+    else:
+        spoil_inside(store)
+
+
+@pytest.mark.parametrize("how", ["torn manifest", "no manifest", "current", "data is missing", "inside the data"])
+def test_damaged_store_is_built_again_from_the_log(tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture) -> None:
+    paths = paths_in(tmp_path, words=True)
+    log = NQuadsLog(paths.log)
+    many = [says(f"n{number}", f"said {number}") for number in range(3_000)]  # more are bulk-loaded, so files are large
+    log.write([record("http://a.example/0", *many)])
+    Indexer(paths).index()
+    damage_store(paths.store, how)
+    log.write([record("http://a.example/0", *many[1:]), page(1, "later")])
+    indexer = Indexer(paths)
+    assert indexer.index() == 3
+    indexer.close()
+    assert stored(paths) == {*(f'"said {number}"' for number in range(1, 3_000)), '"later"'}
+    assert "it is built again from the log" in caplog.text
+    assert paths.words is not None
+    assert len(WordSearcher(paths.words).search(Search(words="later"))) == 1
+    assert not (tmp_path / "store.damaged").exists()
+
+
+def test_damaged_words_are_built_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    paths = paths_in(tmp_path, words=True)
+    assert paths.words is not None
+    log = NQuadsLog(paths.log)
+    log.write([page(1, "first")])
+    Indexer(paths).index()
+    for file in paths.words.glob("*.term"):
+        os.truncate(file, file.stat().st_size // 2)
+    log.write([page(2, "second")])
+    indexer = Indexer(paths)
+    indexer.index()
+    indexer.close()
+    assert "the index of words" in caplog.text
+    for word in ("first", "second"):
+        assert len(WordSearcher(paths.words).search(Search(words=word))) == 1
+
+
+@pytest.mark.parametrize("log_is", ["damaged", "incomplete"])
+def test_damaged_store_without_whole_log_is_an_error(tmp_path: Path, log_is: str) -> None:
     paths = paths_in(tmp_path)
-    paths.store.mkdir()
-    (paths.store / "CURRENT").write_text("no such manifest\n")
+    log = NQuadsLog(paths.log)
+    log.write([page(1)])
+    Indexer(paths).index()
+    log.close()
+    damage_store(paths.store, "torn manifest")
+    if log_is == "incomplete":  # an earlier version removed what was indexed
+        (segment,) = paths.log.glob("segment-*.nq.gz")
+        segment.rename(segment.with_name(segment.name.replace("1", "2")))
+    with pytest.raises(DamagedError, match="is damaged"):
+        Indexer(paths, is_log_intact=log_is != "damaged")
+    assert (paths.store / "CURRENT").exists()
+
+
+def test_damaged_store_that_is_no_damage_of_files_is_an_error_before_the_crawl_begins(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    (paths.store / "CURRENT").mkdir(parents=True)
     with pytest.raises(DamagedError, match="is damaged"):
         BackgroundIndexer(paths)
+
+
+def test_store_that_is_locked_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = paths_in(tmp_path)
+    NQuadsLog(paths.log).write([page(1)])
+    monkeypatch.setattr(crawl_store, "_LOCK_TIMEOUT_SECONDS", 0.0)
+    code = "import sys, pyoxigraph as ox; store = ox.Store(sys.argv[1]); print(flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", code, str(paths.store)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with pytest.raises(OSError, match="lock") as caught:
+            Indexer(paths)
+        assert not isinstance(caught.value, DamagedError)
+        holder.communicate()
+    assert Indexer(paths).index() == 1
 
 
 def test_killed_indexer_is_an_error_at_the_end_and_the_log_keeps_the_pages(tmp_path: Path) -> None:

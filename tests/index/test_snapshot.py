@@ -200,7 +200,7 @@ def test_store_advice_mentions_warc_if_present(tmp_path: Path) -> None:
     (tmp_path / "warc").mkdir()
     assert "--web FILE.warc.gz" in store_advice(tmp_path / "store", "Corruption: x")
     (tmp_path / "quads").mkdir()
-    assert f"`motherlode index {tmp_path}` builds a new one" in store_advice(tmp_path / "store", "Corruption: x")
+    assert f"`motherlode verify {tmp_path} --repair` builds" in store_advice(tmp_path / "store", "Corruption: x")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from tests.packaging.environments import (
 )
 from tests.packaging.snippets import OPTIONAL
 
-EXTRAS = {"ray", "offline", "parquet", "pandas", "validate", "signing", "scrapy", "docs", "all"}
+EXTRAS = {"ray", "offline", "parquet", "pandas", "signing", "scrapy", "docs", "all"}
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import random
 import pytest
 
 from motherlode.quality.identifiers import (
-    IDENTIFYING_PREDICATES,
     Identifier,
     IdentifierKind,
     find_identifiers,
@@ -99,4 +98,3 @@ def test_find_identifiers_takes_first_kind_that_fits() -> None:
         Identifier(IdentifierKind.SAME_AS, "example.org/x")
     ]
     assert list(find_identifiers(SCHEMA + "name", "4006381333931")) == []
-    assert SCHEMA + "gtin13" in IDENTIFYING_PREDICATES

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from contextlib import AbstractAsyncContextManager
+from math import inf
 from pathlib import Path
 
 import aiohttp
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job
+from motherlode.index.fulltext import Hit, Search
 from motherlode.index.query.query_pool import QueryPool
 from motherlode.serve import application as module
-from motherlode.serve.application import HEADERS, _is_loopback, _parse_host, _parse_origin, application, serve
+from motherlode.serve.application import HEADERS, application, serve
+from motherlode.serve.crawl_view import CrawlState, CrawlView
 from motherlode.serve.sparql import QueryLimits
 from tests.serve.site import HOME, client_of
 
@@ -162,22 +166,43 @@ async def test_serve_port_in_use_raises(folder: Path) -> None:
         await serve(CrawlFolder(folder), port=taken.getsockname()[1], limits=LIMITS, until=asyncio.Event())
 
 
-def test_is_loopback_on_examples_gives_expected_values() -> None:
-    assert [
-        _is_loopback(name) for name in ("localhost", "a.localhost", "127.0.0.9", "::1", "127.0.0.1.evil.test", "")
-    ] == [True, True, True, True, False, False]
+async def test_search_beyond_the_queue_is_refused_with_a_time_to_try_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_begun, may_end = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def search(view: CrawlView, asked: Search) -> list[Hit]:
+        loop.call_soon_threadsafe(has_begun.set)
+        may_end.wait()
+        return []
+
+    monkeypatch.setattr(CrawlView, "search", search)
+    async with asked(folder, QueryLimits(seconds=600.0, workers=1, waiting=0)) as session:
+        first = asyncio.create_task(session.get("/search?q=tomato&format=json"))
+        await has_begun.wait()
+        async with session.get("/search?q=soup") as answer:
+            assert (answer.status, int(answer.headers["Retry-After"]) >= 1) == (503, True)
+        may_end.set()
+        assert await (await first).json() == {"words": "tomato", "count": 0, "results": []}
+        async with session.get("/search?q=soup") as answer:
+            assert answer.status == 200
 
 
-def test_parse_host_on_examples_gives_expected_values() -> None:
-    assert (_parse_host("Crawl.Example.ORG"), _parse_host("bücher.example")) == (
-        "crawl.example.org",
-        "xn--bcher-kva.example",
-    )
+async def test_overview_is_made_once_for_requests_at_the_same_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end, calls, read = threading.Event(), [0], CrawlView.read_state
 
+    def read_state(view: CrawlView) -> CrawlState:
+        calls[0] += 1
+        may_end.wait()
+        return read(view)
 
-def test_parse_origin_on_examples_gives_expected_values() -> None:
-    assert (
-        _parse_origin("HTTPS://App.example.org:443/"),
-        _parse_origin("http://localhost:3000"),
-        _parse_origin("*"),
-    ) == ("https://app.example.org", "http://localhost:3000", "*")
+    monkeypatch.setattr(CrawlView, "read_state", read_state)
+    monkeypatch.setattr(module, "_OVERVIEW_FRESH_SECONDS", inf)
+    async with asked(folder) as session:
+        answers = [asyncio.create_task(session.get("/")) for _ in range(8)]
+        may_end.set()
+        texts = {await (await answer).text() for answer in answers}
+    assert (len(texts), calls[0]) == (1, 1)

@@ -15,7 +15,8 @@ import pytest
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.control import read_control
 from motherlode.crawler.url_rules import compile_pattern, read_filters
-from motherlode.serve.application import Access, application
+from motherlode.serve.access import Access
+from motherlode.serve.application import application
 from motherlode.serve.controls import exclusion_pattern
 from motherlode.serve.sparql import QueryLimits
 from tests.serve.site import client_of

@@ -363,7 +363,7 @@ def test_query_ends_when_its_client_disconnects(folder: Path) -> None:
         assert ask(url_of(site, "ASK {}"))[0] == 200
 
 
-def test_slow_client_loses_its_slot_after_timeout(folder: Path) -> None:
+def test_slow_client_of_a_result_that_is_too_large_is_disconnected(folder: Path) -> None:
     with served(folder, "--timeout", "8", "--workers", "2") as site, ExitStack() as stack:
         clients = [stack.enter_context(slow_client(site, LARGE)) for _ in range(2)]
         for client in clients:
@@ -371,6 +371,35 @@ def test_slow_client_loses_its_slot_after_timeout(folder: Path) -> None:
             hung_up.register(client, 0)  # only errors: received data that was not read does not count
             assert hung_up.poll(120_000), "the server has not closed the connection"
         assert ask(url_of(site, "ASK {}"))[0] == 200
+
+
+def test_result_of_a_slow_client_occupies_no_query_process(folder: Path) -> None:
+    query = url_of("", "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } LIMIT 50000", format="json")
+    with served(folder, "--timeout", "600", "--workers", "1") as site:
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(site).netloc, timeout=120)
+        connection.request("GET", query)
+        response = connection.getresponse()  # the body, which is larger than all buffers of sockets, is not read yet
+        assert ask(url_of(site, "ASK {}"))[0] == 200
+        body = response.read()
+        assert len(body) > 12_000_000
+        assert len(json.loads(body)["results"]["bindings"]) == 50_000
+        connection.close()
+
+
+def test_query_of_another_client_comes_before_the_waiting_queries_of_one(folder: Path) -> None:
+    with served(folder, "--timeout", "600", "--workers", "1") as site, ExitStack() as stack:
+        address = urllib.parse.urlsplit(site)
+
+        def send(query: str, client: str) -> socket.socket:
+            made = socket.create_connection((address.hostname, address.port), timeout=300, source_address=(client, 0))
+            made.sendall(f"GET {url_of('', query)} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+            assert ask(f"{site}/healthz")[0] == 200, "the server has read what was sent before"
+            return stack.enter_context(made)
+
+        first, *_ = [send(ENDLESS, "127.0.0.1") for _ in range(5)]
+        other = send("ASK {}", "127.0.0.2")
+        first.close()
+        assert other.recv(15) == b"HTTP/1.1 200 OK"
 
 
 def test_describe_service_on_examples_gives_expected_values() -> None:

@@ -78,15 +78,18 @@ def make_cache(change: dict[str, list[float]]) -> tuple[list[Web], RunCache]:
     ("change", "expected"),
     [
         ([0.0, 0.001, -0.002, 0.001], "flat"),
+        ([-0.002, -0.002, -0.002, -0.002], "flat"),  # certain, but too small to matter
         ([-0.10, -0.11, -0.09, -0.10], "needed"),
         ([0.10, 0.10, 0.11, 0.12], "**1 is better on both folds**"),
         ([0.10, -0.01, 0.11, 0.0], "uncertain"),  # better on fold A only
         ([-0.10, 0.05, -0.10, 0.20], "uncertain"),
     ],
 )
-def test_verdict_follows_the_differences(change: list[float], expected: str) -> None:
+def test_verdict_follows_the_differences(monkeypatch: pytest.MonkeyPatch, change: list[float], expected: str) -> None:
     webs, cache = make_cache({DEEPER.key: change})
+    assert verdict([DEEPER], webs, cache) == "not run on enough webs"
+    monkeypatch.setattr(ablation, "MIN_WEBS", 4)
     assert verdict([DEEPER], webs, cache) == expected
     (row,) = rows([DEEPER], webs, cache)
     assert row[:2] == ("`_MAX_DEPTH` 4 → 1", "4")
-    assert verdict([DEEPER._replace(value=2)], webs, cache) == "not run"
+    assert verdict([DEEPER._replace(value=2)], webs, cache) == "not run on enough webs"

@@ -6,14 +6,24 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from motherlode.transform.embedded_rdf import SCRIPT_SYNTAXES
 from motherlode.transform.microformats.class_names import CLASSIC_ROOTS
 from motherlode.www.html_prefilter import Mark, marks_in
+from motherlode.www.media_types import MEDIA
+
+SCRIPT_TYPES = [name for row in MEDIA.values() if row.syntax in SCRIPT_SYNTAXES for name in row.media_types]
 
 
 @pytest.mark.parametrize("root", [*CLASSIC_ROOTS, "h-card", "h-x-app-thing", "h-2d-a"])
 @pytest.mark.parametrize("markup", ['<p class="a {} b">', "<P CLASS = '{}'>", "<p class={}>", '<p class="\n{}\t">'])
 def test_marks_in_finds_every_microformats_root(root: str, markup: str) -> None:
     assert Mark.MICROFORMATS in marks_in(markup.format(root).encode())
+
+
+@pytest.mark.parametrize("media_type", SCRIPT_TYPES)
+@pytest.mark.parametrize("markup", ["<script type={}>", "<SCRIPT\ndata-a='>' type=' {}'>", "<script/type='{};x=y'>"])
+def test_marks_in_finds_every_script_with_rdf(media_type: str, markup: str) -> None:
+    assert Mark.RDF_SCRIPTS in marks_in(markup.format(media_type).encode())
 
 
 @pytest.mark.parametrize(

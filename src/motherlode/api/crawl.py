@@ -19,7 +19,7 @@ from motherlode.crawler.config.job import Job
 from motherlode.crawler.config.values import JobError
 from motherlode.crawler.engine.factory import check
 from motherlode.crawler.engine.recovery import check_model
-from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.folder import CrawlFolder, HasCrawlError
 from motherlode.crawler.stats.counters import Counters
 from motherlode.model import Visit
 from motherlode.policies import nearest
@@ -70,7 +70,13 @@ class Crawl:
         check_model(self.job)
         check_shards(self.job)
         if not self._resume:
-            folder.create(self.job)
+            try:
+                folder.create(self.job)
+            except HasCrawlError as error:
+                raise JobError(
+                    f"{folder.path} has a crawl already: resume=True continues it, and motherlode.open(...) reads it; "
+                    "a new crawl needs another output"
+                ) from error
             return
         saved = folder.read_job()
         folder.lock()

@@ -127,7 +127,10 @@ class CrawlThread:
             close()
 
     def _begin(self) -> tuple[AsyncGenerator[Visit, None], Callable[[], None]]:
-        """Assemble the crawl. Return its visits, and a function that closes the parts that the visits do not close."""
+        """Assemble the crawl. Return its visits, and a function to call after the last visit.
+
+        The function closes the quad store of a crawl of one process.
+        """
         crawl: RunningCrawl
         close: Callable[[], None] = lambda: None  # noqa: E731
         if self._job.shards > 1:

@@ -14,7 +14,7 @@ from motherlode.crawler.parsing.page_parser import ParseResult, parse_document
 from motherlode.index.page_record import parse_quads
 from motherlode.links.collect import collect_links
 from motherlode.model import Link, Problem, Syntax, TransformResult
-from motherlode.model.terms import page_iri
+from motherlode.model.terms import iri, page_iri
 from motherlode.transform import TransformOptions
 
 DEFAULT_URL = "urn:motherlode:document"
@@ -92,14 +92,19 @@ def extract(
 
     The content itself shows its kind. `content_type` is the Content-Type header of the response, if there was one.
     `url` is the base of relative references. `syntaxes` limits the work to some syntaxes, such as `["jsonld"]`.
-    Broken input raises no exception: what could be read is in `quads`, and what could not is in `problems`.
+    Broken input raises no exception: what could be read is in `quads`, and what could not is in `problems`. A relative
+    `url` raises ValueError.
 
     >>> page = extract('<p vocab="http://schema.org/" typeof="Person"><b property="name">Ada</b>', url="http://a.example/")
     >>> [str(quad.object) for quad in page.quads if quad.predicate.value == "http://schema.org/name"]
     ['"Ada"']
     """
+    if iri(page_iri(url)[1:-1]) is None:  # a URL with spaces is repaired
+        raise ValueError(f"url {url!r} is not a URL: give the whole URL of the page, as in https://example.org/page")
     if isinstance(body, str):
         body, content_type = body.encode(errors="replace"), _with_utf8(content_type)
+    elif not isinstance(body, bytes):
+        raise TypeError(f"the body must be bytes or str, not {type(body).__name__}")
     options = TransformOptions(syntaxes=None if syntaxes is None else frozenset(map(_parse_syntax, syntaxes)))
     parsed = parse_document(body, url=url, content_type=content_type, options=options, collect_links=collect_links)
     return ExtractedPage(parsed, syntaxes=options.syntaxes)

@@ -15,6 +15,8 @@ from motherlode.runtime import import_extra
 Value = str | int | float | bool | datetime | date | list[Any] | dict[str, Any] | None
 """A value of a row: the text of an IRI or a literal, or the number, truth value or time that a literal stands for."""
 _MAX_SHOWN = 20
+_MAX_CELL_CHARACTERS = 100
+"""Longer values are cut where rows are shown."""
 _MAX_INTEGER = 1 << 63
 _INTEGERS = frozenset(
     XSD + name
@@ -92,7 +94,7 @@ class Rows(Sequence[dict[str, Value]]):
         return (dict(zip(self.columns, row, strict=True)) for row in self._values)
 
     def __repr__(self) -> str:
-        lines = [" | ".join(self.columns), *(" | ".join(map(_show, row)) for row in self._values[:_MAX_SHOWN])]
+        lines = [" | ".join(self.columns), *(" | ".join(map(_shorten, row)) for row in self._values[:_MAX_SHOWN])]
         more = len(self) - _MAX_SHOWN
         return "\n".join([*lines, f"… {more:,} more rows"] if more > 0 else lines)
 
@@ -102,7 +104,7 @@ class Rows(Sequence[dict[str, Value]]):
         def line(tag: str, cells: Iterable[str]) -> str:
             return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-        rows = "".join(line("td", map(_show, row)) for row in self._values[:_MAX_SHOWN])
+        rows = "".join(line("td", map(_shorten, row)) for row in self._values[:_MAX_SHOWN])
         return f"<table>{line('th', self.columns)}{rows}</table><p>{len(self):,} rows</p>"
 
     def to_arrow(self) -> Any:
@@ -130,6 +132,12 @@ def _show(value: Value) -> str:
     if value is None:
         return ""
     return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _shorten(value: Value) -> str:
+    """Return a value as one short line for `repr` and notebooks."""
+    text = " ".join(_show(value).split())
+    return text if len(text) <= _MAX_CELL_CHARACTERS else f"{text[:_MAX_CELL_CHARACTERS]}…"
 
 
 def _unify(column: Iterable[Value]) -> list[Value]:

@@ -103,6 +103,8 @@ def _show_usage_error(error: Any) -> None:
         typer.echo(error.format_message())
         return
     message: str = error.format_message().rstrip(".")
+    if type(error).__name__ == "MissingParameter" and error.param.help:
+        message += f": {error.param.help.rstrip('.')}"
     show_error(message[:1].lower() + message[1:])
     if context is not None:
         typer.echo(f"see `{context.command_path} --help`", err=True)
@@ -124,11 +126,11 @@ def application(names: Iterable[str], *, listed: Iterable[str] = ()) -> typer.Ty
     )
     app.callback()(_options)
     for name in names:
-        from motherlode.cli.options import Command  # imported here because main() handles Ctrl-C during imports
+        from motherlode.cli.options import Command  # slow to import
 
         command = getattr(import_module(f"motherlode.cli.{name}"), name)
         summary = _first_sentence(command.__doc__)
-        app.command(cls=Command, short_help=summary, context_settings=HELP_FLAGS)(_handle_os_errors(command))
+        app.command(cls=Command, short_help=summary, context_settings=HELP_FLAGS)(_handle_errors(command))
     for name in listed:
         app.command(name, short_help=_first_sentence(_read_docstring(name)))(lambda: None)
     return app
@@ -146,10 +148,10 @@ def _first_sentence(docstring: str | None) -> str:
     return (docstring or "").partition("\n")[0].partition(". ")[0].removesuffix(".")
 
 
-def _handle_os_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with handling of OSError: code 0 if the reader of its output is gone, else a message.
+def _handle_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with messages instead of tracebacks for errors of the user and of the system.
 
-    A missing extra of the package is wrong usage.
+    JobError and a missing extra of the package are wrong usage. The code is 0 if the reader of the output is gone.
     """
 
     @wraps(command)
@@ -160,9 +162,12 @@ def _handle_os_errors(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:
             _discard_output()
             raise typer.Exit(0) from None
-        except MissingExtraError as error:
+        except (MissingExtraError, ValueError) as error:
             from motherlode.cli.terminal import stop  # slow to import, and needed for errors only
+            from motherlode.crawler import JobError
 
+            if not isinstance(error, (MissingExtraError, JobError)):
+                raise
             stop(str(error))
         except OSError as error:
             from motherlode.cli.terminal import FAILED, stop  # as above
@@ -218,5 +223,3 @@ def main() -> None:
             raise
         _discard_output()
         raise SystemExit(1) from None
-    except KeyboardInterrupt:  # during imports; later the command handles it
-        raise SystemExit(INTERRUPTED) from None

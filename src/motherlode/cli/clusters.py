@@ -8,13 +8,12 @@ import pyoxigraph as ox
 
 from motherlode.cli.index import update_index
 from motherlode.cli.options import OUTPUT, AsJson, CrawlDir, open_crawl, option
-from motherlode.cli.terminal import FAILED, print_json, say, stop
-from motherlode.crawler import CrawlFolder, JobError
+from motherlode.cli.terminal import print_json, say, stop
+from motherlode.crawler import CrawlFolder
 from motherlode.crawler.clusters import update_clusters
 from motherlode.crawler.config.values import format_count
 from motherlode.index.page_record import CLUSTERS
 from motherlode.index.quad_store import QuadStore
-from motherlode.index.snapshot import DamagedError
 from motherlode.model.terms import PREFIXES
 
 _FORMATS = {".nq": ox.RdfFormat.N_QUADS, ".nt": ox.RdfFormat.N_TRIPLES, ".ttl": ox.RdfFormat.TURTLE}
@@ -44,15 +43,10 @@ def clusters(
     if output is not None and output.suffix.lower() not in _FORMATS:
         stop(f"-o {output}: the name of the file must end with one of {', '.join(_FORMATS)}")
     crawl = open_crawl(folder)
-    try:
-        update_index(crawl)
-        counts = update_clusters(crawl)
-        if output is not None:
-            _export(crawl, output)
-    except JobError as error:
-        stop(str(error))
-    except DamagedError as error:
-        stop(str(error), code=FAILED)
+    update_index(crawl)
+    counts = update_clusters(crawl)
+    if output is not None:
+        _export(crawl, output)
     if as_json:
         print_json(msgspec.to_builtins(counts))
         return

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from motherlode.cli.options import AsJson, CrawlDir, open_crawl
-from motherlode.cli.terminal import print_json, say, stop
-from motherlode.crawler import CrawlFolder, JobError
+from motherlode.cli.terminal import print_json, say
+from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ def compact(folder: CrawlDir, *, as_json: AsJson = False) -> None:
     crawl = open_crawl(folder)
     try:
         counts = _compact(crawl)
-    except JobError as error:
-        stop(str(error))
     except (OSError, RuntimeError) as error:
         stop_after_failure(error, crawl, command="compact")
     if as_json:

@@ -4,7 +4,7 @@ import dataclasses
 import os.path
 import sys
 import time as clock
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -178,15 +178,13 @@ def crawl(
     if endpoint is not None:
         endpoint.check()
     folder = CrawlFolder(output)
-    try:
-        values = _job_values(flags, config, seeds or (), seeds_file)
-        if refresh:
-            run = partial(_refresh_forever if forever else _refresh, due=due)
-        else:
-            run = partial(_crawl_new, force=force, has_stop_below=stop_below is not None)
-        run(folder, values, endpoint=endpoint, quiet=quiet, as_json=as_json)
-    except JobError as error:
-        stop(str(error))
+    values = _job_values(flags, config, seeds or (), seeds_file)
+    run: Callable[..., None]
+    if refresh:
+        run = _refresh_forever if forever else partial(_refresh, due=due)
+    else:
+        run = partial(_crawl_new, force=force, has_stop_below=stop_below is not None)
+    run(folder, values, endpoint=endpoint, quiet=quiet, as_json=as_json)
 
 
 def _crawl_new(
@@ -308,12 +306,11 @@ def _refresh_forever(
     folder: CrawlFolder,
     flags: Mapping[str, Any],
     *,
-    due: bool,
     endpoint: ServerEndpoint | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Run rounds of revisits until the user stops them, and print the outcome. `due` is always False."""
+    """Run rounds of revisits until the user stops them, and print the outcome."""
     job, before = refresh_job(folder, {name: flags[name] for name in flags if name not in _BUDGETS}), read_stats(folder)
     _check_serving(job, endpoint)
     if job.ray_parsers:

@@ -16,7 +16,7 @@ from motherlode.cli.stats import describe_refresh, print_summary
 from motherlode.cli.terminal import FAILED, NOTHING_FETCHED, print_json, say, say_above_progress, stop
 from motherlode.cluster import merge_shards
 from motherlode.cluster.ray_runtime import running_ray
-from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, JobError, read_stats
+from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job, read_stats
 from motherlode.crawler.config.job import DEFAULT_LOG_LEVEL, LOG_LEVELS
 from motherlode.crawler.config.values import format_count, format_duration, format_moment, format_size
 from motherlode.crawler.control import read_control
@@ -62,8 +62,6 @@ def run_crawl(
             stopped = _run_with_remote_parsers(job, folder, quiet=quiet, refresh=refresh)
         else:
             stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh))
-    except JobError as error:
-        stop(str(error))
     except (OSError, RuntimeError) as error:
         stop_after_failure(error, folder, command="resume")
     finally:

@@ -14,7 +14,7 @@ from motherlode.cli.crawl_run import visit_all
 from motherlode.cli.options import OUTPUT, option
 from motherlode.cli.query import print_solutions
 from motherlode.cli.terminal import FAILED, print_table, say, stop
-from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
+from motherlode.crawler import CrawlFolder, CrawlStats, Job, read_stats
 from motherlode.crawler.report.crawl_report import build_report, write_report
 from motherlode.crawler.report.plot import Curve
 from motherlode.index.quad_store import QuadStore
@@ -91,10 +91,7 @@ def _clear(folder: Path) -> None:
 
 def _crawl(job: Job, path: Path) -> CrawlStats:
     folder = CrawlFolder(path)
-    try:
-        folder.create(job)
-    except JobError as error:
-        stop(str(error))
+    folder.create(job)
     try:
         stopped = uvloop.run(visit_all(job, folder, quiet=False))
     except OSError as error:

@@ -8,8 +8,8 @@ from typing import Annotated
 import msgspec
 
 from motherlode.cli.options import AsJson, CrawlDir, argument
-from motherlode.cli.terminal import FAILED, print_json, print_table, stop
-from motherlode.crawler import CrawlFolder, JobError
+from motherlode.cli.terminal import print_json, print_table, stop
+from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count, format_moment, format_size
 from motherlode.crawler.explain.explanation import (
     QUESTIONS,
@@ -47,12 +47,7 @@ def explain(
     if url.startswith(("/", ".", "?", "#")):
         example = f"https://example.org{url if url[0] == '/' else '/'}"
         stop(f"{url} is only a part of a URL: give the whole URL, as in {example}")
-    try:
-        explanation = _name_owner(folder, explain_url(CrawlFolder(folder), url))
-    except JobError as error:
-        stop(str(error))
-    except OSError as error:
-        stop(str(error), code=FAILED)
+    explanation = _name_owner(folder, explain_url(CrawlFolder(folder), url))
     if as_json:
         print_json(explanation.summary())
         return

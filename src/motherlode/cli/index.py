@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from motherlode.cli.options import CrawlDir, Quiet, flag, open_crawl
-from motherlode.cli.terminal import say, stop
-from motherlode.crawler import CrawlFolder, JobError
+from motherlode.cli.terminal import say
+from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count
 
 
@@ -41,8 +41,6 @@ def index(
         with nullcontext() if quiet else Meter() as meter:
             progress = (lambda done, total: None) if meter is None else meter.for_bytes("indexing")
             pages, lost = _index(crawl, progress, skip_damaged=skip_damaged)
-    except JobError as error:
-        stop(str(error))
     except (OSError, RuntimeError) as error:
         stop_after_failure(error, crawl, command="index")
     if not quiet:

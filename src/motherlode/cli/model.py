@@ -6,11 +6,15 @@ from typing import Annotated, Literal
 from motherlode.cli.options import OUTPUT, AsJson, argument, option
 from motherlode.cli.terminal import print_json, print_table, say, stop
 from motherlode.crawler.engine.recovery import now, read_model, write_model
+from motherlode.crawler.explain.explanation import QUESTIONS
 from motherlode.model import Summarizes
 from motherlode.policies.model_io import Model, merge_models, policy_of
 from motherlode.project import VERSION
 
 ModelAction = Literal["show", "save", "merge"]
+
+_WORDS = {"finds": "relevant", "made_at": "made at"}
+"""Names of the JSON of a model, as people read them."""
 
 
 def model(
@@ -76,12 +80,17 @@ def _show(sources: list[Path], *, limit: int, as_json: bool) -> None:
         ]
         print_json({**found.label(), "learned": tables})
         return
-    print_table(("", ""), [(name, str(value)) for name, value in found.label().items()])
+    print_table(("", ""), [(_WORDS.get(name, name), str(value)) for name, value in found.label().items()])
     for one in learned:
-        print_table(one.columns, [[_format_cell(value) for value in row] for row in one.rows], title=one.title)
+        rows = [[_format_cell(value) for value in row] for row in one.rows]
+        title, _, question = one.title.rpartition(": ")
+        shown = f"{title}: {QUESTIONS[question]}" if question in QUESTIONS else one.title
+        print_table([_WORDS.get(name, name) for name in one.columns], rows, title=shown)
     if not isinstance(policy, Summarizes):
         say(f"the policy {found.policy} has no summary of what it learned")
 
 
 def _format_cell(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{int(value):,}" if value == int(value) else f"{value:,}"
+    if isinstance(value, str):
+        return _WORDS.get(value, value)
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"

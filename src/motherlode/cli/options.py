@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from motherlode.cli.terminal import stop, typed_flags
-from motherlode.crawler import CrawlFolder, JobError
+from motherlode.crawler import CrawlFolder
 from motherlode.project import make_links_absolute
 
 
@@ -50,10 +50,7 @@ REWARD_HELP = (
 def open_crawl(path: Path) -> CrawlFolder:
     """Return the crawl folder, or exit with an error if it has no crawl."""
     folder = CrawlFolder(path)
-    try:
-        folder.require()
-    except JobError as error:
-        stop(str(error))
+    folder.require()
     return folder
 
 

@@ -13,8 +13,7 @@ from motherlode.cli.terminal import FAILED, folding_printer, replace_controls, s
 from motherlode.crawler.config.values import format_count
 from motherlode.crawler.stats.page_list import PageRow, read_pages
 from motherlode.frontier import STORAGE_ERRORS
-from motherlode.index.export.table_files import Column, write_table
-from motherlode.runtime import MissingExtraError
+from motherlode.index.export.table_files import TABLE_SUFFIXES, Column, write_table
 
 PAGE_COLUMNS = (
     *(Column("url"), Column("host"), Column("status", "integer"), Column("failure"), Column("detail")),
@@ -35,9 +34,13 @@ def pages(
     host: Annotated[str, option("H", "Only URLs of this host.")] = "",
     limit: Annotated[int | None, option("N", "At most N rows.", min=1)] = None,
     form: Annotated[
-        Literal["table", "json", "csv", "parquet", "sqlite"],
-        option("FORMAT", "table, json (an object per line), csv, parquet or sqlite.", "--format"),
-    ] = "table",
+        Literal["table", "json", "csv", "parquet", "sqlite"] | None,
+        option(
+            "FORMAT",
+            "table, json (an object per line), csv, parquet or sqlite. [default: by the name of -o, else table]",
+            "--format",
+        ),
+    ] = None,
     output: Annotated[Path | None, option("FILE", "Write to a file instead of stdout.", *OUTPUT)] = None,
 ) -> None:
     """List the URLs that a crawl has requested.
@@ -49,19 +52,20 @@ def pages(
     Examples:
       motherlode pages out --failed                           what failed, why, and which page links to it
       motherlode pages out --problems --host example.org      broken blocks with line and column
-      motherlode pages out --relevant --format csv -o relevant.csv
-      motherlode pages out --format sqlite -o pages.db
+      motherlode pages out --relevant -o relevant.csv
+      motherlode pages out --format json | head
     """
     crawl = open_crawl(folder)
     rows = islice(read_pages(crawl, failed=failed, problems=problems, relevant=relevant, host=host), limit)
+    chosen = form or (TABLE_SUFFIXES.get(output.suffix.lower()) if output else None) or "table"
     try:
-        if form == "table":
+        if chosen == "table":
             _print_rows(rows, output)
         else:
-            count = write_table(PAGE_COLUMNS, map(row_values, rows), output, form=form, name="pages")
+            count = write_table(PAGE_COLUMNS, map(row_values, rows), output, form=chosen, name="pages")
             if output is not None:
                 say(f"{count:,} rows in {output}")
-    except (ValueError, MissingExtraError) as error:
+    except ValueError as error:
         stop(str(error))
     except STORAGE_ERRORS as error:
         stop(f"the frontier of {folder} cannot be read: {error}", code=FAILED)

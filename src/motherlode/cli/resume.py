@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 from motherlode.cli.crawl_run import CrawlEnd, LogLevel, print_outcome, run_crawl
 from motherlode.cli.options import AsJson, CrawlDir, Quiet, option
-from motherlode.cli.terminal import stop
 from motherlode.cluster.ray_runtime import check_shards
-from motherlode.crawler import CrawlFolder, JobError, parse_size, parse_time
+from motherlode.crawler import CrawlFolder, parse_size, parse_time
 
 
 def resume(
@@ -28,23 +27,20 @@ def resume(
 ) -> None:
     """Continue a crawl that was stopped or killed. Only URLs that were in flight are fetched again."""
     crawl = CrawlFolder(folder)
-    try:
-        saved = crawl.read_job()
-        changes: dict[str, Any] = {
-            "pages": pages,
-            "time": None if time is None else parse_time(time),
-            "bytes": None if size is None else parse_size(size),
-            "memory": None if memory is None else parse_size(memory),
-            "ray": ray,
-            "log_level": log_level,
-        }
-        job = dataclasses.replace(saved, **{name: value for name, value in changes.items() if value is not None})
-        check_shards(job)
-        crawl.lock()
-        if job != saved:
-            crawl.save_job(job)
-        crawl.move_secrets()
-    except JobError as error:
-        stop(str(error))
+    saved = crawl.read_job()
+    changes: dict[str, Any] = {
+        "pages": pages,
+        "time": None if time is None else parse_time(time),
+        "bytes": None if size is None else parse_size(size),
+        "memory": None if memory is None else parse_size(memory),
+        "ray": ray,
+        "log_level": log_level,
+    }
+    job = dataclasses.replace(saved, **{name: value for name, value in changes.items() if value is not None})
+    check_shards(job)
+    crawl.lock()
+    if job != saved:
+        crawl.save_job(job)
+    crawl.move_secrets()
     stopped = run_crawl(job, crawl, quiet=quiet or as_json)
     print_outcome(crawl, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, crawl))

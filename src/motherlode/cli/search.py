@@ -12,7 +12,7 @@ from motherlode.cli.options import AsJson, CrawlDir, argument, flag, open_crawl,
 from motherlode.cli.terminal import FAILED, folding_printer, print_json, replace_controls, say, stop
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.index.fulltext import Hit, Search, WordIndex, WordSearcher
-from motherlode.index.snapshot import DamagedError
+from motherlode.index.snapshot import DamagedError, is_refused
 from motherlode.model.terms import prefixed_name
 
 _PROGRESS_PAGES = 1_000
@@ -59,7 +59,7 @@ def search(
         request = Search(words=text, limit=limit, type=type_, predicate=predicate, host=host, language=language)
         if request.problem:
             stop(f"--{request.problem}")
-        hits = WordSearcher(crawl.words).search(request)
+        hits = _open_words(crawl).search(request)
     except JobError as error:
         stop(str(error))
     except DamagedError as error:  # of the quad store, which `--rebuild` reads
@@ -73,6 +73,18 @@ def search(
         print_json({"words": request.words, "count": len(hits), "results": [hit.summary() for hit in hits]})
     else:
         _print_hits(hits, folder)
+
+
+def _open_words(folder: CrawlFolder) -> WordSearcher:
+    """Open the index of words. A damaged one is built again first."""
+    try:
+        return WordSearcher(folder.words)
+    except ValueError as error:
+        if is_refused(error):
+            raise
+        say(f"the index of words in {folder.words} cannot be used ({error}): it is built again")
+    _rebuild(folder)
+    return WordSearcher(folder.words)
 
 
 def _rebuild(folder: CrawlFolder) -> None:

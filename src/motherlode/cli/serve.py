@@ -39,7 +39,12 @@ def serve(
     *,
     port: Annotated[int, option("PORT", "Port of the server; 0 takes a free port.", min=0, max=65535)] = 8080,
     address: Annotated[
-        str, option("ADDRESS", "IP address of the server. Others than loopback need the token that is printed.")
+        str,
+        option(
+            "ADDRESS",
+            "IP address of the server. Others than loopback need the token that is printed.",
+            *("--host", "--address"),
+        ),
     ] = LOOPBACK,
     timeout: Annotated[float, option("SECONDS", "Time limit of a query.", min=0.01)] = 30.0,
     size: Annotated[str, option("100MB", "Size limit of a query result.", "--bytes")] = "100MB",
@@ -60,10 +65,12 @@ def serve(
       curl http://127.0.0.1:8080/sparql --data-urlencode 'query=SELECT * { ?s ?p ?o } LIMIT 10'
       curl 'http://127.0.0.1:8080/search?q=tomato+soup&format=json'
 
-    Only this machine can reach the server, unless --address says otherwise. /sparql implements the SPARQL 1.1 Protocol,
+    Only this machine can reach the server, unless --host says otherwise. /sparql implements the SPARQL 1.1 Protocol,
     read-only. While a crawl runs, the pages are updated. /api/ has all tables as JSON, /metrics is for Prometheus. More
     in docs/serve.md.
     """
+    import uvloop
+
     from motherlode.crawler.config.values import parse_size
     from motherlode.serve import Access, QueryLimits
     from motherlode.serve import serve as serve_crawl
@@ -91,7 +98,8 @@ def serve(
         )
 
     try:
-        asyncio.run(run())
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(run())
     except JobError as error:
         stop(str(error))
     except OSError as error:

@@ -1,6 +1,7 @@
 """The command `simulate`: compare policies on a recorded or synthetic web."""
 
 from pathlib import Path
+from shlex import quote
 from statistics import mean
 from typing import Annotated
 
@@ -43,6 +44,9 @@ def simulate(
     repeat: Annotated[int, option("K", "Repetitions, each with another seed and host order.", min=1)] = 1,
     seed: Annotated[int, option("S", "Seed of the first repetition.")] = 0,
     output: Annotated[Path | None, option("DIR", "A folder for report, plots and CSV.", *OUTPUT)] = None,
+    keep: Annotated[
+        Path | None, option("DIR", "Keep the first crawl of each policy in DIR/POLICY, for `motherlode explain`.")
+    ] = None,
     as_json: AsJson = False,
     missing: Annotated[
         bool, flag("--missing/--no-missing", "Keep links to pages that a recorded web lacks, as 404s.")
@@ -88,6 +92,7 @@ def simulate(
             dead=_dead(dead, missing=missing),
             model="" if model is None else str(model.resolve()),
             reward=reward,
+            keep="" if keep is None else str(keep.resolve()),
         )
         if hint := hint_about_target(target):
             say(hint)
@@ -121,10 +126,7 @@ def _read_seeds(source: str | None) -> tuple[str, ...]:
         return ()
     if source.startswith(("http://", "https://")):
         return (source,)
-    seeds = read_seeds(Path(source))
-    if not seeds:
-        raise ValueError(f"the seed file {source} has no URL")
-    return seeds
+    return read_seeds(Path(source))
 
 
 def _run(setup: ExperimentSetup) -> Experiment:
@@ -143,6 +145,9 @@ def _print(experiment: Experiment, *, as_json: bool, output: Path | None) -> Non
         say(note)
     if output is not None:
         say(f"report: {write_outputs(output, experiment)}")
+    for name in experiment.question.policies:
+        if folder := experiment.question.folder_of(name):
+            say(f"explain a URL: motherlode explain {quote(folder)} URL")
 
 
 def _print_comparison(experiment: Experiment, first: str, second: str, *, as_json: bool) -> None:

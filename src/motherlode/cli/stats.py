@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from motherlode.cli.options import AsJson, CrawlDir
-from motherlode.cli.terminal import FAILED, print_json, print_table, stop
-from motherlode.crawler import CrawlFolder, JobError
+from motherlode.cli.terminal import print_json, print_table
+from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count, format_moment, format_size
 
 if TYPE_CHECKING:
@@ -23,12 +23,7 @@ def stats(folder: CrawlDir, *, as_json: AsJson = False) -> None:
     """Summarize what a crawl has fetched and found."""
     from motherlode.crawler.stats.reader import read_stats
 
-    try:
-        found = read_stats(CrawlFolder(folder))
-    except JobError as error:
-        stop(str(error))
-    except OSError as error:
-        stop(str(error), code=FAILED)
+    found = read_stats(CrawlFolder(folder))
     if as_json:
         print_json(found.summary())
     else:

@@ -2,18 +2,13 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Literal
+from typing import Annotated
 
 from motherlode.cli.index import update_index
 from motherlode.cli.options import OUTPUT, CrawlDir, argument, flag, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop
-from motherlode.crawler import JobError
-from motherlode.crawler.crawl_table import TableError, open_table
-from motherlode.index.export.table_files import TABLE_SUFFIXES
-from motherlode.index.snapshot import DamagedError
-from motherlode.runtime import MissingExtraError
-
-Format = Literal["parquet", "csv", "json", "sqlite"]
+from motherlode.crawler.crawl_table import open_table
+from motherlode.index.export.table_files import TABLE_SUFFIXES, TableFormat
 
 
 def table(
@@ -25,7 +20,12 @@ def table(
     profile: Annotated[Path | None, option("FILE", "Columns to start with, as JSON: see docs/tables.md.")] = None,
     output: Annotated[Path | None, option("FILE", "Write to a file instead of stdout.", *OUTPUT)] = None,
     form: Annotated[
-        Format | None, option("FORMAT", "parquet, csv, json (an object per line) or sqlite.", "--format")
+        TableFormat | None,
+        option(
+            "FORMAT",
+            "parquet, csv, json (an object per line) or sqlite. [default: by the name of -o, else csv]",
+            "--format",
+        ),
     ] = None,
 ) -> None:
     """Write a table with one row per thing of a type.
@@ -42,19 +42,28 @@ def table(
       motherlode table out schema:Product --distinct -o products.csv
     """
     crawl = open_crawl(folder)
-    chosen = form or (TABLE_SUFFIXES.get(output.suffix.lower()) if output else None) or "csv"
+    chosen = form or _format_of(output)
     try:
         update_index(crawl)
         with open_table(crawl, type_, where=where, distinct=distinct, profile=profile) as made:
             if not made.count:
                 stop(f"{folder} has nothing of the type {type_}; `{_list_types(folder)}` lists the types", code=FAILED)
             count = made.write(output, form=chosen)
-    except (TableError, ValueError, MissingExtraError) as error:
+    except ValueError as error:
         stop(str(error))
-    except (JobError, DamagedError) as error:
-        stop(str(error), code=FAILED)
     if output is not None:
         say(f"{count:,} rows and {len(made.columns)} columns in {output}")
+
+
+def _format_of(output: Path | None) -> TableFormat:
+    """Return the format by the suffix of a file name; CSV for stdout and for a name without a suffix."""
+    if output is None or not output.suffix:
+        return "csv"
+    if output.suffix.lower() not in TABLE_SUFFIXES:
+        stop(
+            f"-o {output}: the format is not known from the name; give --format, or one of {', '.join(TABLE_SUFFIXES)}"
+        )
+    return TABLE_SUFFIXES[output.suffix.lower()]
 
 
 def _list_types(folder: Path) -> str:

@@ -36,7 +36,6 @@ from motherlode.index.snapshot import DamagedError
 from motherlode.quality.page_graph import Triple
 from motherlode.quality.shape_profiles import PROFILES, PageValidator, load_validator
 from motherlode.quality.validation import ShapeError
-from motherlode.runtime import MissingExtraError
 
 Severity = Literal["violation", "warning", "info"]
 OutputFormat = Literal["turtle", "ntriples", "nquads", "parquet", "csv", "json", "sqlite"]
@@ -116,7 +115,10 @@ def validate(
         stop("--store and --processes are for a crawl: give its folder")
     else:
         summary = ValidationSummary()
-        page = _validate_source(source, validator, base=base, allow=allow, has_report=has_reports)
+        try:
+            page = _validate_source(source, validator, base=base, allow=allow, has_report=has_reports)
+        except JobError as error:
+            stop(str(error), code=FAILED)
         summary.add(page)
         _show_page(page, source, as_json=as_json)
         _write([page], output, chosen)
@@ -170,7 +172,7 @@ def _validate_crawl(
         save_counts(summary, crawl, shapes)
     except (JobError, DamagedError) as error:
         stop(str(error), code=FAILED)
-    except (ValueError, MissingExtraError) as error:
+    except ValueError as error:
         stop(str(error))
     return summary
 

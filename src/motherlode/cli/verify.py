@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from motherlode.cli.options import AsJson, CrawlDir, flag, open_crawl
-from motherlode.cli.terminal import FAILED, print_json, print_table, say, stop
+from motherlode.cli.terminal import FAILED, print_json, print_table, say
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count
 from motherlode.crawler.verification import FolderProblem, Part, Verification
@@ -35,10 +35,7 @@ def verify(
       motherlode verify out --json
     """
     crawl = open_crawl(folder)
-    try:
-        found = _verify(crawl, repair=repair)
-    except JobError as error:
-        stop(str(error))
+    found = _verify(crawl, repair=repair)
     if as_json:
         print_json(found.summary())
     else:

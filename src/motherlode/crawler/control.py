@@ -1,7 +1,7 @@
 """Control of a running crawl by a file: pause, resume, stop, and a new page budget.
 
-The web server runs in a process of its own, so it writes its wishes to `control.json` in the folder of the crawl. The
-engine looks at the file about once per second. Each run of a crawl starts without the file.
+The web server runs in a process of its own, so it writes the user's changes to `control.json` in the folder of the
+crawl. The engine looks at the file about once per second. Each run of a crawl starts without the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from motherlode.crawler.folder import CrawlFolder, write_atomically
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):
-    """Wishes of the user for the run of a crawl."""
+    """The settings of a running crawl that the user changes in the dashboard."""
 
     is_paused: bool = False
     """Whether no further request may start."""
@@ -25,7 +25,7 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_control(folder: CrawlFolder) -> Control:
-    """Return the wishes for the run of a crawl."""
+    """Return the content of the file. A file that is missing or damaged changes nothing."""
     try:
         return msgspec.json.decode(control_path(folder).read_bytes(), type=Control)
     except (OSError, msgspec.MsgspecError):
@@ -33,10 +33,10 @@ def read_control(folder: CrawlFolder) -> Control:
 
 
 def write_control(folder: CrawlFolder, control: Control) -> None:
-    """Write the wishes. A running crawl follows them within about a second.
+    """Write the file. A running crawl reads it within about a second.
 
-    In a crawl of shards, each shard follows a pause. The driver follows the other wishes, because the budget is that of
-    all shards together, and a shard that is restarted must know that the crawl ends.
+    In a crawl of shards, each shard follows a pause. The driver obeys a stop and a budget, because the budget is that
+    of all shards together, and a shard that is restarted must know that the crawl ends.
     """
     write_atomically(control_path(folder), msgspec.json.encode(control), mode=0o600)
     for part in folder.shard_folders():
@@ -44,5 +44,5 @@ def write_control(folder: CrawlFolder, control: Control) -> None:
 
 
 def control_path(folder: CrawlFolder) -> Path:
-    """Return the path of the file with the wishes."""
+    """Return the path of the file."""
     return folder.path / "control.json"

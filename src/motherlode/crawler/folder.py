@@ -32,6 +32,10 @@ _BLOCK_BYTES = 512
 """Unit of `st_blocks`."""
 
 
+class HasCrawlError(JobError):
+    """A new crawl needs another folder, because this one has the pages of a crawl."""
+
+
 class CrawlFolder:
     """The folder of one crawl, or of one shard.
 
@@ -85,7 +89,7 @@ class CrawlFolder:
         self.lock()
         if not force and self._may_have_pages():
             self.unlock()
-            raise JobError(
+            raise HasCrawlError(
                 f"{self.path} has a crawl already: `motherlode resume {self.path}` continues it, "
                 "`motherlode stats` summarizes it; a new crawl needs another folder, or --force, which deletes this one"
             )

@@ -6,6 +6,7 @@ The files of the log are compared with the manifest that the crawl committed wit
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import msgspec
 
 from motherlode.crawler.config.values import JobError
 from motherlode.crawler.folder import CrawlFolder, write_atomically
-from motherlode.index.indexer import IndexPaths, Progress, locked_log, wait_until_indexed
+from motherlode.index.indexer import IndexPaths, Progress, is_locked, locked_log, wait_until_indexed
 from motherlode.index.nquads_log import (
     LogPosition,
     UnindexedQuads,
@@ -28,11 +29,14 @@ from motherlode.index.nquads_log import (
     encode_manifest,
     log_from_store,
 )
+from motherlode.index.rebuild import is_store_damage
 from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
 
 if TYPE_CHECKING:
     from motherlode.index.compaction import Compaction
+
+_logger = logging.getLogger(__name__)
 
 MANIFEST = "segments"
 """Name of the frontier's note with the manifest of the log."""
@@ -115,7 +119,7 @@ def has_log(folder: CrawlFolder) -> bool:
 
 
 def needs_indexing(folder: CrawlFolder) -> bool:
-    """Return whether a part of the log must be indexed in a new process.
+    """Return whether a part of the log must be indexed in a new process, or a damaged store be built again.
 
     If a process follows the log already, wait until it has indexed everything that is now in the log. DamagedError if
     a file of the log is missing or too short. Only lengths are compared, which is fast.
@@ -123,7 +127,20 @@ def needs_indexing(folder: CrawlFolder) -> bool:
     if not has_log(folder):
         return False
     check_log(folder.quads, _known_manifest(folder), contents=False)
-    return bool(find_unread(folder)) and not wait_until_indexed(IndexPaths(folder.quads, folder.store, None))
+    if find_unread(folder):
+        return not wait_until_indexed(IndexPaths(folder.quads, folder.store, None))
+    return not is_locked(folder.quads) and _is_damaged(folder.store)
+
+
+def _is_damaged(store: Path) -> bool:
+    """Return whether a store cannot be opened because it is damaged."""
+    from motherlode.index.quad_store import QuadStore
+
+    try:
+        QuadStore(store, read_only=True).close()
+    except OSError as error:
+        return (store / "CURRENT").exists() and is_store_damage(error)
+    return False
 
 
 def update_index(folder: CrawlFolder) -> None:
@@ -137,6 +154,8 @@ def _run_command(folder: CrawlFolder) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise OSError(f"the quads of {folder.path} cannot be indexed: {done.stderr.strip()}")
+    if done.stderr:
+        _logger.warning("%s", done.stderr.strip())
 
 
 class IndexUpdater:
@@ -172,14 +191,15 @@ class IndexUpdater:
 def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> int:
     """Index the log up to its end and return the number of pages.
 
-    DamagedError, before anything is indexed, if a file of the log has changed since it was written.
+    DamagedError, before anything is indexed, if a file of the log has changed since it was written. A store that cannot
+    be opened because it is damaged is built again.
     """
     if not has_log(folder):
         return 0
     manifest = _known_manifest(folder)
     with locked_log(folder.quads):
         check_log(folder.quads, manifest)
-        return _index(folder, progress=progress) if find_unread(folder) else 0
+        return _index(folder, progress=progress) if find_unread(folder) or _is_damaged(folder.store) else 0
 
 
 def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> tuple[int, int]:
@@ -235,6 +255,7 @@ def _compact(folder: CrawlFolder) -> Compaction:
         def commit(new: list[ManifestEntry]) -> None:
             storage.put_note(MANIFEST, encode_manifest(new))
             storage.commit()
+            storage.sync()  # the commit before names the old segments, which are removed next
             copy_manifest(folder, new)
             find_unread(folder).mark_all_indexed()
 
@@ -277,7 +298,7 @@ def build_store_at(folder: CrawlFolder, at: datetime, store: Path) -> int:
 def _index(folder: CrawlFolder, *, progress: Progress, damaged: bool = False) -> int:
     from motherlode.index.indexer import Indexer  # slow to import, and mostly not needed
 
-    indexer = Indexer(index_paths(folder))
+    indexer = Indexer(index_paths(folder), is_log_intact=not damaged)
     try:
         return indexer.index(progress=progress, damaged=damaged)
     finally:

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -243,14 +243,6 @@ class CrawlValidator:
         triples = map(_to_triple, self._store.match(graph=f"<{graph}>"))
         found = validate_page(self._validator, page, triples, has_report=self._has_reports)
         return self._saved.locate(found, self._validator) if found.findings else found
-
-
-def validate_crawl(
-    folder: CrawlFolder, validator: PageValidator, *, has_reports: bool = False
-) -> Iterator[PageFindings]:
-    """Yield the findings of every page of a crawl. One page is in memory at a time."""
-    with closing(CrawlValidator(folder, validator, has_reports=has_reports)) as crawl:
-        yield from map(crawl.validate, crawl.graphs())
 
 
 def _to_triple(quad: ox.Quad) -> Triple:

@@ -451,18 +451,10 @@ def _note_repair(findings: list[FolderProblem], parts: Collection[Part], text: s
 def _rebuild_store(folder: CrawlFolder) -> tuple[int, int]:
     """Build store and words from the log. Return the numbers of indexed pages and of pages that were queued again."""
     from motherlode.crawler.index_later import index_log
-    from motherlode.index.quad_store import save_missing_copies
+    from motherlode.index.rebuild import remove_views
 
-    save_missing_copies(folder.store)
-    damaged = folder.store.with_name("store.damaged")
-    shutil.rmtree(damaged, ignore_errors=True)
-    if folder.store.exists():
-        folder.store.rename(damaged)
-    shutil.rmtree(folder.words, ignore_errors=True)
-    pages = index_log(folder)
-    queued = _requeue(folder)
-    shutil.rmtree(damaged, ignore_errors=True)
-    return pages, queued
+    remove_views(folder.store, folder.words)
+    return index_log(folder), _requeue(folder)
 
 
 def _clusters_advice(folder: CrawlFolder) -> str:

@@ -166,7 +166,10 @@ async def _query(resolver: aiodns.DNSResolver, name: str, kind: str) -> Answer |
 
 
 def _error(host: str, codes: list[int]) -> socket.gaierror:
-    """Return the error for a name without addresses. A name server that failed once proves nothing about the name."""
+    """Return the error for a name without addresses, from the error code of each query.
+
+    If a query failed for another reason than the name, the error is temporary (EAI_AGAIN).
+    """
     failed = [code for code in codes if code not in _NO_SUCH_NAME]
     code = failed[0] if failed else codes[0]
     if failed:

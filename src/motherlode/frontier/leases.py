@@ -243,7 +243,7 @@ class Backoff:
         return self._retries and (since is None or now < since + MAX_UNRESOLVED_UNITS * unit)
 
     def without_address(self, host: Host, failure: Failure, now: float, _attempts: int) -> float:
-        """Snooze a host whose name servers do not answer: for as long as that has lasted, at least one unit."""
+        """Snooze a host for as long as its name servers have not answered so far, but at least one unit of retries."""
         since = host.record.unresolved_since
         host.record.unresolved_since = since = now if since is None else since
         self.snooze(host, now + max(self._unit or DEFAULT_UNIT_SECONDS, now - since))

@@ -74,7 +74,12 @@ def compact_log(folder: Path, *, after: int, commit: Callable[[list[ManifestEntr
         return Compaction(versions=newest.versions, bytes_before=size, bytes_after=size)
     new = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(new, ignore_errors=True)
-    _note_reach(folder, _write_newest(folder, new, newest, after=max(after, *(number for number, _ in old))))
+    try:
+        last = _write_newest(folder, new, newest, after=max(after, *(number for number, _ in old)))
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)  # makes room again if the disk is full
+        raise
+    _note_reach(folder, last)
     manifest = complete_manifest(new)
     for _, segment in list_segments(new):
         segment.rename(folder / segment.name)

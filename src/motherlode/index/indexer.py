@@ -23,13 +23,14 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from motherlode.index.crawl_store import LocalStore
 from motherlode.index.nquads_log import LogBatch, LogPosition, UnindexedQuads
 from motherlode.index.page_record import PageRecord
+from motherlode.index.rebuild import has_all_pages, is_store_damage, remove_damaged_store
 from motherlode.index.snapshot import DamagedError, is_damage, is_refused, store_advice
 from motherlode.runtime import end_with_parent, is_file_locked, read_frame, share_one_heap, trim_heap, write_frame
 
@@ -50,6 +51,7 @@ _NICENESS = 10
 _MERGE_THREAD, _MERGE_NICENESS = "rocksdb:low", 5
 """Threads of the store that merge files, and what is added to their niceness: fewer merges of more files cost less."""
 _PROVENANCE_QUADS_PER_PAGE = 10
+_Result = TypeVar("_Result")
 
 Progress = Callable[[int, int], None]
 """Called with the bytes of the log that were read, and with their total."""
@@ -71,25 +73,57 @@ class IndexPaths(NamedTuple):
 class Indexer:
     """Writes the unread part of a log to the store and the words. The caller holds the lock of the log."""
 
-    def __init__(self, paths: IndexPaths) -> None:
+    def __init__(self, paths: IndexPaths, *, is_log_intact: bool = True) -> None:
+        """A damaged store is built again, unless the caller has found the log damaged, too."""
         share_one_heap()  # a bulk load has a thread of its own, which then uses the memory that the parser has freed
+        self._paths = paths
+        self._can_rebuild = is_log_intact and has_all_pages(paths.log)
         self._unread = paths.unread()
+        self._is_open = False
+        self._repairing_store(self._open)
+
+    def _open(self) -> None:
+        self._batches: list[LogBatch] = []
+        self._urls: set[str] = set()
+        self._quads = self._unflushed = 0
         self._position: LogPosition = self._unread.indexed_up_to
         is_new = self._position == (0, 0)
         if is_new:
             self._unread.remove_old_mark()
-        self._store = _open_store(paths)
+        self._store = _open_store(self._paths)
+        self._is_open = True
         _set_niceness(os.nice(0))
         if is_new:
             self._store.skip_known_changes()
             self._store.load_derived_graphs()
         self._unread.mark_indexed(self._position)
-        self._batches: list[LogBatch] = []
-        self._urls: set[str] = set()
-        self._quads = self._unflushed = 0
+
+    def _repairing_store(self, work: Callable[[], _Result]) -> _Result:
+        """Do work. If the store turns out to be damaged, remove it and do the work again."""
+        try:
+            return work()
+        except (OSError, RuntimeError) as error:
+            if not (self._can_rebuild and is_store_damage(error)):
+                raise
+            why = str(error.__cause__ or error)
+        if self._is_open:
+            self._is_open = False
+            del self._store  # closes it, because nothing else refers to it
+        self._can_rebuild = False  # if the new one is damaged, too, the disk is
+        remove_damaged_store(self._paths.store, self._paths.words, why)
+        return work()
 
     def index(self, *, progress: Progress = lambda done, total: None, damaged: bool = False) -> int:
         """Index the log up to its end. Return the number of pages. `damaged`: skip what cannot be read."""
+
+        def work() -> int:
+            if not self._is_open:
+                self._open()
+            return self._index(progress, damaged=damaged)
+
+        return self._repairing_store(work)
+
+    def _index(self, progress: Progress, *, damaged: bool) -> int:
         pages, total = 0, self._unread.size
         for batch in self._unread.batches(damaged=damaged):
             if self._quads >= _BATCH_QUADS or not self._urls.isdisjoint(page.url for page in batch.pages):

@@ -97,23 +97,22 @@ def remedy(error: BaseException) -> str:
 def store_advice(store: Path, why: str) -> str:
     """Return the error message for a damaged store: the reason, and what the user can do."""
     folder = store.parent
-    rebuild = f"`motherlode resume {folder}` makes a new one and fetches its pages again."
-    if (folder / "quads").is_dir():
-        log = folder / "quads"
-        rebuild = (
-            f"`motherlode resume {folder}` or `motherlode index {folder}` builds a new one from the files in {log}."
-        )
-    elif (folder / "warc").exists():
-        rebuild += (
-            f" All responses are in {folder / 'warc'}, too: `motherlode crawl --web FILE.warc.gz` reads them again "
-        )
-        rebuild += "without the network."
-    return (
+    told = (
         f"the quad store in {store} is damaged: {why.rstrip('. ')}. "
         f"The frontier in {folder / 'frontier'} is untouched. "
-        f"`motherlode resume {folder}` cannot use it as it is. "
-        f"Put back a copy of the store if you have one; or move it away and {rebuild}"
     )
+    if (folder / "quads").is_dir():
+        return f"{told}`motherlode verify {folder} --repair` builds a new store from the files in {folder / 'quads'}"
+    told += (
+        f"Put back a copy of the store if you have one; or move it away and `motherlode resume {folder}` makes a new "
+        "one and fetches its pages again."
+    )
+    if (folder / "warc").exists():
+        told += (
+            f" All responses are in {folder / 'warc'}, too: `motherlode crawl --web FILE.warc.gz` reads them again "
+            "without the network."
+        )
+    return told
 
 
 _MAX_ATTEMPTS = 60

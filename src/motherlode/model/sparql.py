@@ -236,7 +236,10 @@ def _apply_edits(sparql: str, edits: Callable[[str, list[Token]], Iterator[_Edit
 
 
 def _outside_service(found: list[Token]) -> list[Token]:
-    """Return the tokens outside of SERVICE clauses, because other engines may not know ADJUST."""
+    """Return the tokens outside of SERVICE clauses.
+
+    Other servers execute these clauses, and they may not know the function ADJUST, which the edits insert.
+    """
     here, position = [], 0
     while position < len(found):
         behind = _expression_end(found, position) if found[position].is_word("SERVICE") else None

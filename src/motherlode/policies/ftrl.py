@@ -19,7 +19,7 @@ learners gathered since they were equal can be added. Shards share what they lea
 with the number t of examples, Σσ = √t, and no L2 weight.
 
 `weight_from_sums` and `z_increment` are these formulas for floats and for arrays. `Ftrl` applies them to arrays with
-hashed features. The motherlode policy applies them to floats with named features (`motherlode/posterior.py`).
+hashed features. The motherlode policy applies them to floats with named features (`policies/motherlode/posterior.py`).
 
 *Feature hashing* (Weinberger et al. 2009): names of features become indices into a vector of fixed size. The number of
 words and hosts on the web is unbounded. Hashed features need no dictionary and no second pass over the data, and two

@@ -195,7 +195,6 @@ _KINDS: Mapping[str, tuple[IdentifierKind, ...]] = {
     "http://purl.org/ontology/bibo/isbn": (IdentifierKind.GTIN,),
 }
 """Kinds of identifiers that the object of a predicate may be, the first that fits."""
-IDENTIFYING_PREDICATES = frozenset(_KINDS)
 
 
 def find_identifiers(predicate: str, text: str) -> Iterator[Identifier]:

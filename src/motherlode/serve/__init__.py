@@ -3,7 +3,8 @@
 The server is read-only and listens on loopback. Only this package uses a web framework.
 """
 
-from motherlode.serve.application import Access, serve
+from motherlode.serve.access import Access
+from motherlode.serve.application import serve
 from motherlode.serve.sparql import QueryLimits
 
 __all__ = ["Access", "QueryLimits", "serve"]

@@ -1,27 +1,36 @@
-"""The web application: routes, access control, response headers, and the server itself."""
+"""The web application: routes, middleware, response headers, and the server itself."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import re
-import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 from math import inf
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
+from markupsafe import Markup
 
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.index_later import IndexUpdater
 from motherlode.crawler.report.plot import CHART_STYLE
-from motherlode.index.fulltext import Search
-from motherlode.index.query.query_pool import QueryFailure, QueryPool, Row, UpdateIndex, no_update, select
-from motherlode.serve.api import CrawlApi, read_filters, read_limit
+from motherlode.index.fulltext import Hit, Search
+from motherlode.index.query.fair_queue import CLIENT, FairQueue, QueueFullError
+from motherlode.index.query.query_pool import (
+    QueryFailure,
+    QueryPool,
+    Row,
+    UpdateIndex,
+    busy_failure,
+    no_update,
+    select,
+)
+from motherlode.serve.access import TOKEN_COOKIE, TOKEN_PARAMETER, Access
+from motherlode.serve.api import CrawlApi, read_filters, read_limit, respond
 from motherlode.serve.controls import Controls, is_foreign
 from motherlode.serve.crawl_view import CrawlState, CrawlView
 from motherlode.serve.entity_pages import blank_node_page, crawled_page, entity_page
@@ -39,9 +48,8 @@ from motherlode.serve.pages import (
     render_parts,
     render_search,
 )
-from motherlode.serve.sparql import ALLOWED, QueryLimits, SparqlEndpoint, endpoint_url
+from motherlode.serve.sparql import QueryLimits, SparqlEndpoint, endpoint_url
 from motherlode.serve.table_page import TablePages
-from motherlode.www.urls import canonical, host_of
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Page = Callable[[web.Request], Awaitable[tuple[int, str]]]
@@ -64,6 +72,7 @@ _MAX_HITS = 200
 """Maximum number of results of a search. Larger limits are lowered to it."""
 _TYPES_TIMEOUT_SECONDS = 10.0
 _TYPES_FRESH_SECONDS = 20.0
+_OVERVIEW_FRESH_SECONDS = 0.5
 
 
 class CrawlSite:
@@ -83,6 +92,15 @@ class CrawlSite:
         self.feed = LiveFeed(self._parts)
         self._counting: asyncio.Task[None] | None = None
         """The count of types that runs now; all requests that need it wait for the same one."""
+        self._overview_at = -inf
+        self._rendering: asyncio.Task[tuple[CrawlState, Mapping[str, Markup]]] | None = None
+        """The last rendering of the overview, begun at `_overview_at`; requests within half a second get the same."""
+        self._searches = FairQueue(limits.workers, max_waiting=limits.waiting)
+        self._threads = ThreadPoolExecutor(limits.workers, "search")
+
+    def close(self) -> None:
+        """End the threads of searches, without waiting for searches that run."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def routes(self) -> list[web.RouteDef]:
         endpoint = SparqlEndpoint(self._pool, self._limits)
@@ -110,32 +128,43 @@ class CrawlSite:
         """Return a handler that responds with the page, or with an error page if a query fails."""
 
         async def handle(request: web.Request) -> web.Response:
+            headers = None
             try:
                 status, text = await make(request)
             except QueryFailure as failed:
-                status, text = failed.status, render_error("Error", str(failed))
-            return web.Response(status=status, text=text, content_type="text/html")
+                status, text, headers = failed.status, render_error("Error", str(failed)), failed.headers
+            return web.Response(status=status, text=text, content_type="text/html", headers=headers)
 
         return handle
 
     async def _overview(self, request: web.Request) -> tuple[int, str]:
+        state, parts = await self._rendered()
+        can_control = state.is_running and self._access.has_token(request)
+        return 200, render_overview(state, parts, can_control=can_control)
+
+    async def _rendered(self) -> tuple[CrawlState, Mapping[str, Markup]]:
+        """Return state and parts of the overview, made by one task for all requests within half a second."""
+        now = time.monotonic()
+        if self._rendering is None or (self._rendering.done() and now - self._overview_at > _OVERVIEW_FRESH_SECONDS):
+            self._overview_at, self._rendering = now, asyncio.create_task(self._render())
+        return await asyncio.shield(self._rendering)
+
+    async def _render(self) -> tuple[CrawlState, Mapping[str, Markup]]:
         state = await asyncio.to_thread(self._view.read_state)
         types = await self._types_of(state)
-        can_control = state.is_running and self._access.has_token(request)
-        parts = await asyncio.to_thread(render_parts, state, types)
-        return 200, render_overview(state, parts, can_control=can_control)
+        return state, await asyncio.to_thread(render_parts, state, types)
 
     async def _control(self, request: web.Request) -> web.Response:
         """Carry out an action if the request has the token and no other site sent it."""
         if not self._access.has_token(request) or is_foreign(request):
             return web.Response(status=403, text="The controls need the token that the server printed.\n")
-        return await self._controls.handle(request)
+        response = await self._controls.handle(request)
+        self._rendering = None
+        return response
 
     async def _parts(self) -> Parts:
         """Return the parts of the overview for the live stream."""
-        state = await asyncio.to_thread(self._view.read_state)
-        types = await self._types_of(state)
-        return await asyncio.to_thread(render_parts, state, types)
+        return (await self._rendered())[1]
 
     async def _types_of(self, state: CrawlState) -> list[Row] | None:
         return await self._top_types(is_running=state.is_running)
@@ -189,15 +218,27 @@ class CrawlSite:
             status = 400
         elif asked.words.strip():
             try:
-                await self._update()
-                hits = await asyncio.to_thread(self._view.search, asked)
+                hits = await self._find(asked)
             except FileNotFoundError:
                 status, problem = 404, "This crawl has no word index: `motherlode search DIR --rebuild` makes one."
+            except QueryFailure as failed:
+                return web.Response(status=failed.status, text=f"{failed}\n", headers=failed.headers)
         if not as_json:
             return web.Response(status=status, text=render_search(asked, hits, problem), content_type="text/html")
         found = [hit.summary() for hit in hits or ()]
         content = {"words": asked.words, "count": len(found), "results": found}
-        return web.json_response({"error": problem} if problem else content, status=status)
+        return respond({"error": problem} if problem else content, status=status)
+
+    async def _find(self, asked: Search) -> list[Hit]:
+        """Search in a thread, when it is the client's turn. QueryFailure if too many searches wait, or for too long."""
+        await self._update()
+        try:
+            async with asyncio.timeout(self._limits.seconds), self._searches.slot():
+                return await asyncio.get_running_loop().run_in_executor(self._threads, self._view.search, asked)
+        except QueueFullError as error:
+            raise busy_failure("too many searches are waiting", self._searches) from error
+        except TimeoutError as error:
+            raise busy_failure(f"no result within {self._limits.seconds:g} s", self._searches) from error
 
     async def _query(self, request: web.Request) -> tuple[int, str]:
         sparql, base = request.query.get("q", ""), endpoint_url(request)
@@ -243,123 +284,15 @@ def _static(name: str, content_type: str, before: str = "") -> Handler:
     return handle
 
 
-_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{0,5})?", re.ASCII)
-"""A Host header: a name or an IP address, with an optional port (RFC 9110, 7.2)."""
-_GIVEN_HOST = re.compile(r"\[[0-9A-Fa-f:.]+\]|[^\s/:?#@\[\]\\]+")
-_ORIGIN = re.compile(r"https?://[^\s/?#@\\]+", re.IGNORECASE)
-_ANY = "*"
-_TOKEN = "token"
-TOKEN_COOKIE = "motherlode_token"
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Allowed host names, besides those of loopback, and origins whose pages may read responses.
-
-    Any web page in a browser can send requests to a server on loopback. The same-origin policy keeps the page from
-    reading the response, unless the server allows its origin (CORS) or the page's host name resolves to 127.0.0.1 (DNS
-    rebinding). In the latter case the Host header still has the foreign name. A crawl may contain pages of private
-    networks, so both ways are closed by default.
-    """
-
-    hosts: frozenset[str] = frozenset()
-    origins: frozenset[str] = frozenset()
-    """As browsers write them; `*` means every origin."""
-    token: str = ""
-    """Secret that allows the use of the controls."""
-    is_token_required: bool = False
-    """Whether all requests need the token, because others than this machine can reach the server."""
-
-    @classmethod
-    def from_options(
-        cls,
-        *,
-        hosts: Iterable[str] = (),
-        origins: Iterable[str] = (),
-        token: str = "",
-        is_token_required: bool = False,
-    ) -> Access:
-        """Return the access for command-line options. ValueError if a host or an origin is malformed."""
-        names, allowed = frozenset(map(_parse_host, hosts)), frozenset(map(_parse_origin, origins))
-        return cls(names, allowed, token, is_token_required)
-
-    def has_token(self, request: web.Request) -> bool:
-        """Return whether a request has the token: in its URL, its Authorization header or its cookie."""
-        scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
-        given = (
-            request.query.get(_TOKEN, ""),
-            bearer.strip() if scheme.lower() == "bearer" else "",
-            request.cookies.get(TOKEN_COOKIE, ""),
-        )
-        return bool(self.token) and any(secrets.compare_digest(one.encode(), self.token.encode()) for one in given)
-
-    def refused_host(self, request: web.Request) -> str | None:
-        """Return the host of a request that must be refused; None if the request is allowed."""
-        own = _own_address(request)
-        for host in (*request.headers.getall("Host", [""]), request.host):  # the latter for absolute targets
-            match = _HOST.fullmatch(host)
-            name = match[1].lower().strip("[]").removesuffix(".") if match is not None else ""
-            if not (_is_loopback(name) or name in self.hosts or (own and name == own)):
-                return host
-        return None
-
-    def add_cors(self, request: web.Request, response: web.StreamResponse) -> None:
-        """Add the headers by which pages of the allowed origins may read the response."""
-        if not self.origins:
-            return
-        is_for_all = _ANY in self.origins
-        origin = request.headers.get("Origin", "")
-        if not is_for_all:
-            vary = response.headers.get("Vary", "")
-            response.headers["Vary"] = f"{vary}, Origin" if vary else "Origin"
-        if is_for_all or origin in self.origins:
-            response.headers["Access-Control-Allow-Origin"] = _ANY if is_for_all else origin
-            response.headers["Access-Control-Allow-Methods"] = ALLOWED
-            response.headers["Access-Control-Allow-Headers"] = "Accept, Content-Type"
-            response.headers["Access-Control-Max-Age"] = "86400"
-
-
-def _is_loopback(name: str) -> bool:
-    """Return whether a name always resolves to this machine (RFC 6761, 6.3)."""
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
-def _own_address(request: web.Request) -> str:
-    """Return the local IP address of the request's connection."""
-    name = request.transport.get_extra_info("sockname") if request.transport is not None else None
-    return str(name[0]) if isinstance(name, tuple) else ""
-
-
-def _parse_host(text: str) -> str:
-    """Return the host name of an option as browsers send it."""
-    url = canonical(f"http://{text}/") if _GIVEN_HOST.fullmatch(text) else None
-    name = host_of(url) if url is not None else ""
-    if _HOST.fullmatch(name) is None:
-        raise ValueError(f"--allow-host {text} is not a host name: give it without scheme and port: crawl.example.org")
-    return name.strip("[]").removesuffix(".")
-
-
-def _parse_origin(text: str) -> str:
-    """Return the origin of an option as browsers send it."""
-    if text == _ANY:
-        return text
-    plain = text.removesuffix("/")
-    url = canonical(f"{plain}/") if _ORIGIN.fullmatch(plain) else None
-    if url is None:
-        raise ValueError(f"--cors {text} is not an origin: give scheme, host and port: https://app.example.org")
-    return url.removesuffix("/")
-
-
 def refuse_requests(access: Access) -> Middleware:
-    """Return a middleware that responds with 421 for hosts that are not allowed, and with a page for unknown paths."""
+    """Return a middleware that responds with 421 for hosts that are not allowed, and with a page for unknown paths.
+
+    It also says for which client the handler works, because clients take turns (`index.query.fair_queue`).
+    """
 
     @web.middleware
     async def handle(request: web.Request, handler: Handler) -> web.StreamResponse:
+        CLIENT.set(request.remote or "")
         refused = access.refused_host(request)
         if refused is not None:
             advice = "`motherlode serve --allow-host NAME` adds a name."
@@ -369,7 +302,7 @@ def refuse_requests(access: Access) -> Middleware:
         if access.is_token_required and not has_token and request.path != "/healthz":
             text = "This server needs its token: open the address with ?token=… that it printed when it started.\n"
             return web.Response(status=401, text=text, headers={"WWW-Authenticate": "Bearer"})
-        if has_token and _TOKEN in request.query and request.method == "GET":
+        if has_token and TOKEN_PARAMETER in request.query and request.method == "GET":
             return _remember_token(request, access.token)
         try:
             return await handler(request)
@@ -383,7 +316,7 @@ def refuse_requests(access: Access) -> Middleware:
 def _remember_token(request: web.Request, token: str) -> web.Response:
     """Redirect to the same URL without the token, and put the token into a cookie."""
     # `//host/` and `/\host/` would be another server: browsers take `\` for `/`
-    rest = str(request.rel_url.without_query_params(_TOKEN)).replace("\\", "%5C")
+    rest = str(request.rel_url.without_query_params(TOKEN_PARAMETER)).replace("\\", "%5C")
     response = web.Response(status=303, headers={"Location": "/" + rest.lstrip("/")})
     response.set_cookie(TOKEN_COOKIE, token, httponly=True, samesite="Strict")
     return response
@@ -417,6 +350,7 @@ def application(folder: CrawlFolder, limits: QueryLimits, access: Access | None 
 
     async def close(_: web.Application) -> None:
         await pool.close()
+        site.close()
 
     made.on_shutdown.append(end_streams)
     made.on_cleanup.append(close)

@@ -22,6 +22,7 @@ from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from, target
 from motherlode.policies.model_io import Model, check_fits, policy_family
 from motherlode.policies.scorers import ScorerLimits
 from motherlode.sim.anthelion_web import ANTHELION
+from motherlode.sim.kept_crawl import folder_name
 from motherlode.sim.runner import ORACLE, SYNTHETIC, Trial, TrialProgress, WebSpec, open_web, run_trials
 from motherlode.sim.simulator import IN_ORDER, SimResult, Timing
 from motherlode.sim.trace.page_scores import score_pages
@@ -113,6 +114,8 @@ class ExperimentSetup:
     model: str = ""
     """A model file or a crawl folder, used by the policies that can start from a model."""
     reward: str = DEFAULT_REWARD
+    keep: str = ""
+    """A folder in which the first crawl of each policy is kept; "" to keep none."""
 
     def __post_init__(self) -> None:
         for name in self.policies:
@@ -153,6 +156,10 @@ class ExperimentSetup:
     def on(self, web: str) -> ExperimentSetup:
         return replace(self, web=web)
 
+    def folder_of(self, policy: str) -> str:
+        """Return the folder in which the first crawl of a policy is kept; "" for none. The oracle explains nothing."""
+        return str(Path(self.keep) / folder_name(policy)) if self.keep and policy != ORACLE else ""
+
     @property
     def spec(self) -> WebSpec:
         return WebSpec(web=self.web, target=self.target, dead=self.dead, hashed=reward_from(self.reward).hashed)
@@ -164,7 +171,10 @@ class ExperimentSetup:
         if self.pages is not None:
             budget = self.pages
         if budget < 1:
-            raise ValueError(f"a budget of {budget} requests is none: the web holds {page_count:,} pages")
+            raise ValueError(
+                f"a budget of {budget} requests is too small: the web holds {page_count:,} pages; give --pages N, N at "
+                "least 1, or --share F, F above 0"
+            )
         return budget
 
 
@@ -286,6 +296,7 @@ def _run_on(
             timing=question.timing,
             model=question.model if model is not None and question.starts_from(name, model) else "",
             reward=DEFAULT_REWARD if name in (BFS, ORACLE) else question.reward,
+            keep=question.folder_of(name) if turn == 0 and name not in added else "",
         )
         for name in [*added, *question.policies]
         for turn in range(question.repeat)

@@ -21,6 +21,7 @@ from multiprocessing import active_children, get_context, resource_tracker
 from pathlib import Path
 from types import ModuleType
 
+from motherlode.crawler import Job
 from motherlode.crawler.engine.recovery import read_model
 from motherlode.model import Policy
 from motherlode.policies import (
@@ -35,6 +36,7 @@ from motherlode.policies.extensions import AddedPolicy, added_policies
 from motherlode.policies.model_io import start_from
 from motherlode.policies.registry import ORACLE as ORACLE
 from motherlode.sim.anthelion_web import ANTHELION, open_converted, prepare
+from motherlode.sim.kept_crawl import KeptCrawl
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
 from motherlode.sim.simulator import IN_ORDER, SimResult, Simulation, Timing
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
@@ -86,6 +88,8 @@ class Trial:
     model: str = ""
     """The model file or crawl folder that the policy starts from."""
     reward: str = DEFAULT_REWARD
+    keep: str = ""
+    """The folder in which the crawl is kept; "" if it is not."""
 
 
 @lru_cache(maxsize=1)
@@ -210,8 +214,22 @@ def run_trial(
         seed=trial.seed,
         reward=reward,
         on_request=_counter(counts, 2 * number, tell),
+        keep=_keep(spec, trial) if trial.keep else None,
     )
     return simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks)
+
+
+def _keep(spec: WebSpec, trial: Trial) -> KeptCrawl:
+    job = Job(
+        seeds=trial.seeds,
+        policy=trial.policy,
+        target=spec.target,
+        reward=trial.reward,
+        seed=trial.seed,
+        pages=trial.pages,
+        web=spec.web,
+    )
+    return KeptCrawl(Path(trial.keep), job)
 
 
 def run_trials(

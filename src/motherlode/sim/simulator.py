@@ -24,6 +24,7 @@ from motherlode.model.policy import MAX_UNTRIED_HOSTS, PredictsRelevance, Stops
 from motherlode.model.usage import NO_PREFERENCES, UsagePreferences
 from motherlode.policies import Reward
 from motherlode.sim.calibration import Calibration
+from motherlode.sim.kept_crawl import KeptCrawl
 from motherlode.sim.web_protocol import SimPage, SimulatedWeb
 from motherlode.www.media_types import MEDIA
 from motherlode.www.urls import Scope
@@ -149,8 +150,11 @@ class Simulation:
         reward: Reward | None = None,
         max_untried_hosts: int = MAX_UNTRIED_HOSTS,
         on_request: Callable[[], None] = lambda: None,
+        keep: KeptCrawl | None = None,
     ) -> None:
         self._web = web
+        self._policy = policy
+        self._keep = keep
         self._on_request = on_request
         self._reward = reward
         """Computes the reward that the policy learns from. None: the reward is 1 for a relevant page and 0
@@ -158,7 +162,7 @@ class Simulation:
         self._timing = timing
         self._seed = seed
         self._frontier = Frontier(
-            storage=MemoryStorage(),
+            storage=MemoryStorage() if keep is None else keep.storage,
             policy=policy,
             scope=scope,
             read_rules=NoRules,
@@ -189,6 +193,8 @@ class Simulation:
         finally:
             if collecting:
                 gc.enable()
+            if self._keep is not None:
+                self._keep.close(self._frontier, self._policy)
 
     def _run(self, seeds: Sequence[str], pages: int, *, keep_picks: bool) -> SimResult:
         result = SimResult()
@@ -236,6 +242,8 @@ class Simulation:
                 page, ends = None, now + MOMENT
             else:
                 self._pages_started += 1
+                if self._keep is not None and not is_head:
+                    self._keep.begin(lease, self._policy)
                 page = self._response(lease)
                 ends = now + self._duration(page, is_head=is_head)
                 if keep_picks and is_head:
@@ -283,12 +291,17 @@ class Simulation:
         account[0] += 1
         if page.failure is not None:
             failure = Failure(url=page.url, kind=page.failure, location=page.location)
-            kind = self._scheduler.settle_failure(lease, failure, now).kind.value
-            result.failures[kind] = result.failures.get(kind, 0) + 1
+            failure = self._scheduler.settle_failure(lease, failure, now)
+            result.failures[failure.kind.value] = result.failures.get(failure.kind.value, 0) + 1
+            if self._keep is not None:
+                self._keep.add(lease, failure, number=result.fetched, now=now)
             return
         result.relevant += page.relevant
         account[1] += page.relevant
-        self._scheduler.settle_page(lease, self._outcome(lease, page), now)
+        outcome = self._outcome(lease, page)
+        new_links = self._scheduler.settle_page(lease, outcome, now)
+        if self._keep is not None:
+            self._keep.add(lease, outcome, number=result.fetched, now=now, new_links=new_links)
 
     def _settle_head(self, lease: Lease, page: SimPage, now: float, result: SimResult) -> None:
         result.heads += 1

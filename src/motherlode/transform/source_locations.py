@@ -35,7 +35,7 @@ class IriProblems:
         return iri.term
 
     def __contains__(self, term: str) -> bool:
-        """Return whether an IRI with this term was invalid or repaired."""
+        """Return whether a term is that of an invalid or a repaired IRI."""
         return term in self.invalid or term in self._repaired
 
     def locate(self, document: Document, syntax: Syntax) -> list[Problem]:

@@ -154,7 +154,10 @@ class Document:
 
 
 def _may_differ_in_xml(content: str) -> bool:
-    """Return whether a script may differ in XML: because of a reference, or an end tag inside a CDATA section."""
+    """Return whether XML may read a script differently from HTML.
+
+    The reason is a character reference, or an end tag inside a CDATA section.
+    """
     rest = _CDATA.sub("", content) if "<![CDATA[" in content else content
     return "&" in rest or "<![CDATA[" in rest
 

@@ -71,7 +71,8 @@ _PATTERNS = {
     Mark.MICROFORMATS: rf"""[\s"'=](?:{"|".join(_ROOT_CLASSES)})[\s"'/>]""",
     Mark.LANGUAGES: r"""[\s"'/]lang[\s=/>]""",
     Mark.RDF_SCRIPTS: (
-        rf"<script[^>]*(?:text/(?:turtle|n3)|application/(?:trig|n-triples|n-quads|rdf))|{_REFERENCE_IN_TYPE}"
+        r"<script[\s/][^<]*(?:text|application)/(?:x-)?(?:turtle|trig|n-?triples|n-?quads|nt|n3|rdf)"
+        rf"|{_REFERENCE_IN_TYPE}"
     ),
     # matches more than the names of states: to check what is around them would cost a third of the scan
     Mark.HYDRATION: r"""[\s"'.=]__[a-z0-9]|-state["'\s>]""",

@@ -230,7 +230,7 @@ class HostTraps:
             parent_counts[_LED] += content is not None or _leads_to_useful_pages(counts)
 
     def end_page(self) -> None:
-        """Note that the links of the current page were offered. URLs offered from now on come from elsewhere."""
+        """End the links of the current page. URLs that are checked from now on, such as seeds, are on no page."""
         self._page = None
 
     def _unique_content(self, url: str, fingerprint: int) -> int | None:

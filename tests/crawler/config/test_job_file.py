@@ -123,6 +123,14 @@ def test_seed_file_with_comments_and_byte_order_mark_gives_urls(tmp_path: Path) 
     assert read_seeds(file) == ("http://a/", "http://b/#part", "http://c/", "http://d/", "http://e/ é")
 
 
+@pytest.mark.parametrize("text", ["", "\n", "# none yet\n"])
+def test_seed_file_without_url_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "seeds.txt"
+    file.write_text(text)
+    with pytest.raises(JobError, match=r"seeds\.txt has no URL: write one per line"):
+        read_seeds(file)
+
+
 def test_outer_type_on_examples_gives_expected_values() -> None:
     assert (_outer_type("tuple[str, ...]"), _outer_type("int | None")) == ("tuple", "int")
 

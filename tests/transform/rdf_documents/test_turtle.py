@@ -339,11 +339,11 @@ def test_invalid_version_directive_of_lines_is_reported(line: bytes) -> None:
 
 
 @pytest.mark.parametrize("syntax", [Syntax.TURTLE, Syntax.TRIG, Syntax.N_TRIPLES, Syntax.N_QUADS])
-def test_escaped_surrogate_pair_is_one_character(syntax: Syntax) -> None:
+def test_escaped_surrogate_pair_is_repaired(syntax: Syntax) -> None:
     body = '<urn:é> <urn:p> "é \\uD83C\\udca1" .\n'.encode() + GOOD
     statements, problems = found(body, syntax)
     assert [s[2] for s in statements] == ['"é \U0001f0a1"', "<urn:o>"]
-    assert not problems
+    assert [(problem.line, problem.repaired) for problem in problems] == [(1, True)]
 
 
 @pytest.mark.parametrize("syntax", [Syntax.TURTLE, Syntax.N_TRIPLES])

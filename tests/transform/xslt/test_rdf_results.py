@@ -46,3 +46,13 @@ def test_statements_are_distinct_and_limited() -> None:
     found = read("".join(f"<a> <b> <c{n % 5}> ." for n in range(100)), most=3)
     assert len(found.statements) == 3
     assert found.problems[0].message == "statements after the first 3 were left out"
+
+
+def test_xml_literal_has_only_the_namespaces_it_uses() -> None:
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    found = read(
+        f'<rdf:RDF xmlns:rdf="{rdf}" xmlns:e="urn:e:"><rdf:Description rdf:about="a">'
+        '<e:p rdf:parseType="Literal">x <b xmlns="urn:b">y</b></e:p></rdf:Description></rdf:RDF>',
+        ox.RdfFormat.RDF_XML,
+    )
+    assert [o for _, _, o, _ in found.statements] == [f'"x <b xmlns=\\"urn:b\\">y</b>"^^<{rdf}XMLLiteral>']

@@ -204,7 +204,7 @@ STDIN = "-"
 def read_seeds(path: Path) -> tuple[str, ...]:
     """Read a file with one URL per line. A # starts a comment at the beginning of a line or after a space.
 
-    The path - is stdin.
+    The path - is stdin. Raise JobError if the file has no URL.
     """
     try:
         text = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
@@ -214,5 +214,7 @@ def read_seeds(path: Path) -> tuple[str, ...]:
         raise JobError(f"the seed file {path} cannot be read: {error.strerror}{hint}") from error
     except UnicodeDecodeError as error:
         raise JobError(f"the seed file {path} is not UTF-8 text: {error}") from error
-    urls = (_COMMENT.sub("", line).strip() for line in lines)
-    return tuple(url for url in urls if url)
+    urls = tuple(url for line in lines if (url := _COMMENT.sub("", line).strip()))
+    if not urls:
+        raise JobError(f"the seed file {path} has no URL: write one per line")
+    return urls

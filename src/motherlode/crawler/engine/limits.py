@@ -383,7 +383,7 @@ _POLL_SECONDS = 1.0
 
 
 class Controllable(Protocol):
-    """A crawl that follows wishes: the engine."""
+    """A crawl that the control file can change: the engine."""
 
     def limit_pages(self, pages: int) -> None:
         """Replace the page budget."""
@@ -395,7 +395,7 @@ class Controllable(Protocol):
 
 
 class ControlFile:
-    """The file with the wishes for one crawl."""
+    """Reads the control file of one crawl."""
 
     def __init__(self, folder: CrawlFolder) -> None:
         self._path = control_path(folder)
@@ -404,11 +404,11 @@ class ControlFile:
         self.control = Control()
 
     def clear(self) -> None:
-        """Remove the wishes for an earlier run."""
+        """Remove the file of an earlier run."""
         self._path.unlink(missing_ok=True)
 
     def follow(self, crawl: Controllable, now: float) -> None:
-        """Do what the user has wished since the last look at the file."""
+        """Apply what the user has changed since the last look at the file."""
         if not self.has_changed(now):
             return
         _LOG.info("control: %s", self.control)

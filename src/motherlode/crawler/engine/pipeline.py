@@ -325,7 +325,10 @@ def _url_record(
     detail: str = "",
     seconds: float = 0.0,
 ) -> PageRecord:
-    """Return the record of a URL without a page. The last four arguments are those of a failed request."""
+    """Return the record of a URL without a page, such as a waiting or refused one.
+
+    `status`, `headers`, `detail` and `seconds` describe the failed request, if there was one.
+    """
     return PageRecord(
         url=entry.url,
         fetched_at=at,

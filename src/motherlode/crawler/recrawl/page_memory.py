@@ -86,13 +86,14 @@ class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=
     """Time before which an endless refresh does not try the page again, because its last revisit failed."""
 
     @property
-    def header_asked(self) -> CrawlerDirectives:
+    def header_directives(self) -> CrawlerDirectives:
+        """The directives of the X-Robots-Tag header."""
         return CrawlerDirectives.read(self.directives) if self.directives else NO_DIRECTIVES
 
     @property
-    def asked(self) -> CrawlerDirectives:
-        """Directives that apply to the page while its content is unchanged."""
-        return self.header_asked | CrawlerDirectives(ends_at=self.ends_at)
+    def current_directives(self) -> CrawlerDirectives:
+        """The directives of the header, and the date in the HTML head. They apply until a visit finds other ones."""
+        return self.header_directives | CrawlerDirectives(ends_at=self.ends_at)
 
     @property
     def rate(self) -> float:
@@ -106,7 +107,7 @@ class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=
         >>> round(page.change_expected(10 * DAY_SECONDS), 3)
         0.632
         """
-        ends_at = self.asked.ends_at
+        ends_at = self.current_directives.ends_at
         if ends_at is not None and self.visited_at < ends_at <= now:
             return 1.0  # the page must no longer be kept
         return -math.expm1(-self.rate * max(0.0, now - self.visited_at))
@@ -179,7 +180,7 @@ class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=
 
     def due_by_its_end(self) -> PageMemory:
         """Return the state with a due time that is not after the time at which the page must no longer be kept."""
-        ends_at = self.asked.ends_at
+        ends_at = self.current_directives.ends_at
         if ends_at is None or not self.visited_at < ends_at < self.due_at:
             return self
         return msgspec.structs.replace(self, due_at=ends_at)

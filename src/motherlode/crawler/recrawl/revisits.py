@@ -201,12 +201,12 @@ class Revisits:
         return True
 
     def finish(self) -> bool:
-        """Restrict the run to the revisits that an earlier run has left. Return False if there are none."""
+        """Let the run fetch only the revisits that an earlier run has left. Return False if there are none."""
         self._policy.only_known = self._frontier.revisits_left > 0
         return self._policy.only_known
 
     def finish_shard(self) -> None:
-        """Restrict the run of a shard to its own waiting revisits, even if there are none."""
+        """Let a shard fetch only the revisits that an earlier run has left. Without any, its run ends at once."""
         self._policy.only_known = True
 
     def _remember_visits(self) -> None:
@@ -257,7 +257,12 @@ class Revisits:
         header was removed.
         """
         memory = self._memory_of(lease)
-        if memory is None or memory.gone or memory.header_asked.nofollow or not memory.header_asked.may_be_kept(now):
+        if (
+            memory is None
+            or memory.gone
+            or memory.header_directives.nofollow
+            or not memory.header_directives.may_be_kept(now)
+        ):
             return Request(url=lease.url, kind=lease.kind)
         etag, modified = _sendable(memory.etag), _sendable(memory.last_modified)
         return Request(url=lease.url, kind=lease.kind, etag=etag, last_modified=modified)
@@ -272,7 +277,7 @@ class Revisits:
         if (
             memory.gone
             or memory.content_hash != content_hash(fetched.body)
-            or memory.header_asked != (header_asks(fetched) or NO_DIRECTIVES)
+            or memory.header_directives != (header_asks(fetched) or NO_DIRECTIVES)
             or _is_withdrawn(memory, fetched)
             or not is_same_type(memory.media_type, fetched.content_type)
         ):
@@ -399,9 +404,9 @@ def _is_withdrawn(memory: PageMemory, response: Fetched) -> bool:
     if isinstance(response, Failure) and response.kind is not FailureKind.NOT_MODIFIED:
         return False
     asked = header_asks(response)
-    now = memory.asked if asked is None else asked | CrawlerDirectives(ends_at=memory.ends_at)
+    now = memory.current_directives if asked is None else asked | CrawlerDirectives(ends_at=memory.ends_at)
     at = response.fetched_at or memory.visited_at
-    return memory.asked.may_be_kept(memory.visited_at) and not now.may_be_kept(at)
+    return memory.current_directives.may_be_kept(memory.visited_at) and not now.may_be_kept(at)
 
 
 _OUTCOMES = {

@@ -71,7 +71,10 @@ class Intermediates:
         """URL of the first missing certificate → the context, or the reason for its absence."""
 
     async def context_for(self, certificate: bytes) -> ssl.SSLContext | str:
-        """Return a context for servers with such a certificate (in DER form), or the reason for its absence."""
+        """Return an SSL context that can complete the chain of a server's certificate, or why there is none.
+
+        `certificate` is the server's own certificate in DER form.
+        """
         url = issuer_url(certificate)
         if not url:
             return "the certificate names no http URL of its issuer"

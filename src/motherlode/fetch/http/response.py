@@ -304,7 +304,10 @@ class ResponseReader:
             return body
 
     def _final_wire(self, max_body_bytes: int) -> bytes:
-        """Return head and body of the final response as received, without what the server sent before and after."""
+        """Return head and body of the final response as received.
+
+        Interim responses (status 1xx) before it, and bytes after it, are left out.
+        """
         if not self.wire:
             return b""
         wire = bytes(self.wire)

@@ -252,6 +252,13 @@ class LmdbTables:
         self._mapping.trim()
         self._txn = self._env.begin(write=not self._read_only, buffers=True)
 
+    def sync(self) -> None:
+        """Make the last commit durable. Without it, a power failure may leave the state of the commit before."""
+        try:
+            self._env.sync(True)
+        except lmdb.Error as error:
+            raise OSError(f"the frontier could not be written: {error}") from error
+
     def close(self) -> None:
         self._txn.abort()
         self._env.close()

@@ -1,5 +1,6 @@
 """The tantivy schema, the analysis of text into words, and opening an index."""
 
+import logging
 import re
 import shutil
 import unicodedata
@@ -10,8 +11,10 @@ import msgspec
 import tantivy
 
 from motherlode.index.fulltext.documents import SubjectDocument
+from motherlode.index.snapshot import is_refused
 from motherlode.www.urls import host_of
 
+_logger = logging.getLogger(__name__)
 _ANALYZER_NAME = "folded-words"
 """Stored in the schema of the index. Change it together with the analysis, so that old indexes are rebuilt."""
 _MAX_WORD_BYTES = 60
@@ -68,18 +71,19 @@ def tokenize(text: str) -> list[str]:
 
 
 def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
-    """Open the index in a folder, or create it if `create` is set and there is none or one with another schema.
+    """Open the index in a folder, or create it if `create` is set and there is none or one that cannot be used.
 
-    Without `create`: FileNotFoundError if there is none, ValueError if it has another schema.
+    Without `create`: FileNotFoundError if there is none, ValueError if it is damaged or has another schema.
     """
     if not create and not (path.is_dir() and tantivy.Index.exists(str(path))):
         raise FileNotFoundError(path)
     path.mkdir(parents=True, exist_ok=True)
     try:
         index = tantivy.Index(schema(), str(path))
-    except ValueError:  # it was written with another schema
-        if not create:
+    except ValueError as error:
+        if not create or is_refused(error):
             raise
+        _logger.warning("the index of words in %s cannot be used (%s): it is built again", path, error)
         shutil.rmtree(path)
         return open_index(path, create=True)
     index.register_tokenizer(_ANALYZER_NAME, analyzer())

@@ -16,6 +16,7 @@ from contextvars import ContextVar
 
 CLIENT: ContextVar[str] = ContextVar("CLIENT", default="")
 """The client for which the current task works: the IP address of a request; "" for the program itself."""
+_MAX_REMEMBERED_CLIENTS = 10_000
 _PACE_WEIGHT = 0.1
 """Weight of the last request in the mean time for which a slot is held."""
 
@@ -32,7 +33,10 @@ class FairQueue:
         self._free = slots
         self._max_waiting = max_waiting
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
-        """The requests of each client that waits, in the order of their arrival; the clients in the order of turns."""
+        """The requests of each client that waits, in the order of their arrival."""
+        self._turns = 0
+        self._last_turns: dict[str, int] = {}
+        """The number of the last turn of each client, the oldest first."""
         self._mean_seconds = 0.0
         """Mean time for which a slot is held, with more weight on the last requests."""
 
@@ -59,6 +63,7 @@ class FairQueue:
     async def _take(self, client: str) -> None:
         if self._free:
             self._free -= 1
+            self._remember_turn(client)
             return
         self._make_room(client)
         turn = asyncio.get_running_loop().create_future()
@@ -92,14 +97,20 @@ class FairQueue:
                 del self._waiting[client]
 
     def _release(self) -> None:
-        """Give the slot to the next client that waits."""
+        """Give the slot to the waiting client whose last turn is the longest ago."""
         while self._waiting:
-            client, requests = next(iter(self._waiting.items()))
-            turn = requests.popleft()
-            del self._waiting[client]
-            if requests:
-                self._waiting[client] = requests  # behind the other clients
+            client = min(self._waiting, key=lambda name: self._last_turns.get(name, 0))
+            turn = self._waiting[client][0]
+            self._forget(client, turn)
             if not turn.done():
+                self._remember_turn(client)
                 turn.set_result(None)
                 return
         self._free += 1
+
+    def _remember_turn(self, client: str) -> None:
+        self._turns += 1
+        self._last_turns.pop(client, None)
+        self._last_turns[client] = self._turns
+        if len(self._last_turns) > _MAX_REMEMBERED_CLIENTS:
+            del self._last_turns[next(iter(self._last_turns))]

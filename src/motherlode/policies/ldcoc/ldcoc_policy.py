@@ -265,7 +265,7 @@ class Ldcoc:
         self._arms_of(arm).put(arm, value / _HEADED_COST if arm.endswith(_SUFFIXES[_UNRATED]) else value)
 
     def _per_request(self, probability: float, host: str) -> float:
-        """Divide a probability by the expected number of requests: 1 and the redirects per other response."""
+        """Divide a probability by the expected number of requests for a page of the host, which redirects increase."""
         redirects, others = self._state.answers.get(host, (0, 0))
         return probability / (1 + redirects / (others + 1))
 

@@ -172,10 +172,6 @@ class SimilarUrls:
             if len(known) < 2 and member not in known and (known or len(self._families) < self._most):
                 self._families[family] = (*known, member)
 
-    def similar_to(self, url: str) -> bool:
-        _, host, path, filename, _ = url_properties(url)
-        return self.has_similar(host, path, filename)
-
     def has_similar(self, host: str, path: tuple[str, ...], filename: str) -> bool:
         """Return whether the set has a URL similar to the one with these properties."""
         if not self._families:

@@ -306,7 +306,7 @@ class ContextProcessor:
 
 
 def _strip_iri(value: Json) -> Json:
-    """Return an entry of a context without white space around its IRIs; None if there is none."""
+    """Return an entry of a context without white space around its IRIs; None if it has no such white space."""
     if isinstance(value, str):
         return None if value == value.strip() else value.strip()
     if not isinstance(value, dict):

@@ -31,6 +31,8 @@ class ItemElement:
 
     def __init__(self, node: LexborNode) -> None:
         attributes = node.attributes
+        if None in attributes.values():  # an attribute without a value has the value ""
+            attributes = {name: value or "" for name, value in attributes.items()}
         self.node = node
         self.attributes: Mapping[str, str | None] = attributes
         self.is_item = "itemscope" in attributes

@@ -139,7 +139,7 @@ def convert_quad(quad: ox.Quad, rename: Rename, repairs: list[IriRepair]) -> Sta
 
 
 def find_fault(statement: Statement) -> str:
-    """Return what is wrong with a statement of a lenient parser, or ""."""
+    """Return what is wrong with a statement that a lenient parser has read, or ""."""
     for term in statement:
         if term[:1] == "<" and term[:3] != "<<(" and not _IRI.fullmatch(term):
             return f"not a valid IRI: {term[:200]}"

@@ -5,17 +5,15 @@ expanded and counted. If it stops, the part is read again with repairs and one t
 is the position of the error. An error that cannot be repaired loses the rest of its node, a child of `rdf:RDF`.
 """
 
-import re
 from collections import deque
 from collections.abc import Generator, Sequence
 
 import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
-from motherlode.model.terms import RDF
 from motherlode.transform.rdf_documents import parser_terms
 from motherlode.transform.rdf_documents.parser_terms import Batches, BlankNodeRenamer, IriRepair, RepairReporter
-from motherlode.transform.rdf_documents.rdfxml_input import canonicalize_literal, restore_statement
+from motherlode.transform.rdf_documents.rdfxml_input import canonicalize_literals, restore_statement
 from motherlode.transform.rdf_documents.rdfxml_repair import RepairingFeed
 from motherlode.transform.rdf_documents.source import Feed, Source
 from motherlode.transform.timeouts import ExtractorTimeout
@@ -30,8 +28,6 @@ _MAX_ERRORS = 1000
 _REPAIR_BYTES = 1 << 14
 """Bytes to repair after an error, because errors often occur close together."""
 _LEFT_OUT = "cannot continue after the error; the rest was left out"
-
-_XML_LITERAL = re.compile(rf'"(?:[^"\\]|\\.)*<(?:[^"\\]|\\.)*"\^\^<{re.escape(RDF)}XMLLiteral>')
 
 BatchesAndIsMore = Generator[list[Statement] | Problem, None, bool]
 
@@ -207,6 +203,5 @@ class _RdfXmlReader:
         """Convert XML literals to exclusive canonical form (RDF/XML, 7.2.17). The parser adds every namespace."""
         for number, (subject, predicate, obj, graph) in enumerate(batch):
             if "XMLLiteral>" in obj:
-                obj = _XML_LITERAL.sub(lambda term: canonicalize_literal(term[0], self._entities), obj)
-                batch[number] = (subject, predicate, obj, graph)
+                batch[number] = (subject, predicate, canonicalize_literals(obj, self._entities), graph)
         return batch

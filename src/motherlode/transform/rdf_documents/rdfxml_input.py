@@ -273,6 +273,14 @@ _ATTRIBUTE = re.compile(r'\s++([^\s=<>"]++)="[^"]*+"')
 _NO_ENTITIES: Mapping[str, str] = MappingProxyType({})
 
 
+_XML_LITERAL = re.compile(rf'"(?:[^"\\]|\\.)*<(?:[^"\\]|\\.)*"\^\^<{re.escape(RDF)}XMLLiteral>')
+
+
+def canonicalize_literals(term: str, entities: Mapping[str, str] = _NO_ENTITIES) -> str:
+    """Return a term with its XML literals, of which a triple term may have several, in canonical form."""
+    return _XML_LITERAL.sub(lambda found: canonicalize_literal(found[0], entities), term)
+
+
 def canonicalize_literal(term: str, entities: Mapping[str, str] = _NO_ENTITIES) -> str:
     """Return the literal with expanded entities and only the namespaces it uses; unchanged if not well-formed."""
     value = _ESCAPE.sub(lambda match: _UNESCAPED[match[1]], term[1 : -len(_SUFFIX)])

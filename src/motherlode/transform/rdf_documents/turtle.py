@@ -37,11 +37,6 @@ _TOKEN = re.compile(
 )
 
 
-_SURROGATE_PAIR = re.compile(rb"\\u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}")
-"""A character escaped as two UTF-16 code units, as in JSON. RDF 1.2 allows it, but the strict parser does not."""
-_SURROGATE_PAIR_BYTES = 12
-
-
 def count_open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
     """Return the open braces at the end of a text (`before` at its start), and the end of its last token."""
     depth, end = before, 0
@@ -228,8 +223,7 @@ class TurtleReader:
             return None
         if is_in_window:
             parser = self._parse_leniently(segment, end)
-            is_valid = _SURROGATE_PAIR.match(self._source.get(offset, _SURROGATE_PAIR_BYTES)) is not None
-            yield from self._read_bad_statement(parser, recent, count, problem, is_valid=is_valid)
+            yield from self._read_bad_statement(parser, recent, count, problem)
         base = None if parser.base_iri is None else parser_terms.valid_base(check(parser.base_iri).value)
         return self._make_segment(end, base or segment.base, parser.prefixes)
 
@@ -247,14 +241,11 @@ class TurtleReader:
         return _Segment(start=start.offset, line=line, column=column, base=base, prefixes=declared, graph=start.graph)
 
     def _read_bad_statement(
-        self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, problem: Problem, *, is_valid: bool
+        self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, problem: Problem
     ) -> Batches:
-        """Yield the valid triples of the statement that stopped the strict parser, and its problems.
-
-        `is_valid` is True if the place where it stopped is valid in RDF 1.2.
-        """
+        """Yield the valid triples of the statement that stopped the strict parser, and its problems."""
         bad = 0
-        is_repaired, is_reported = True, is_valid
+        is_repaired, is_reported = True, False
         try:
             parser_terms.skip_known_statements(lenient, recent, count, self._names)
             for quad in lenient:
@@ -308,7 +299,7 @@ def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: 
                     statements, repaired = _parse_line_leniently(text, rdf_format, names)
                     if repaired:
                         yield from repairs.problems(repaired, line=number, column=error.offset)
-                    elif not statements or not _SURROGATE_PAIR.match(text, _byte_offset(text, error)):
+                    else:
                         yield Problem(
                             syntax=syntax,
                             message=parser_terms.parser_message(error),
@@ -317,10 +308,6 @@ def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: 
                             repaired=bool(statements),
                         )
                     yield statements
-
-
-def _byte_offset(line: bytes, error: SyntaxError) -> int:
-    return len(line.decode(errors="replace")[: (error.offset or 1) - 1].encode())
 
 
 def _parse_block(text: bytes, rdf_format: ox.RdfFormat, names: BlankNodeRenamer) -> list[Statement]:

@@ -51,7 +51,7 @@ class RdfaElement(msgspec.Struct):
 
 
 class RdfaTree(msgspec.Struct, frozen=True, kw_only=True):
-    """A document as the processing rules read it."""
+    """The elements of a document that RDFa may give a meaning to, and the URLs for resolving references."""
 
     host: HostLanguage
     reader: TreeReader

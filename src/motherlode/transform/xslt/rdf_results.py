@@ -5,6 +5,7 @@ import pyoxigraph as ox
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdf_documents.parser_terms import IriRepair, convert_quad, find_fault
+from motherlode.transform.rdf_documents.rdfxml_input import canonicalize_literals
 from motherlode.www.iri import repair_message
 
 _MAX_PROBLEMS = 20
@@ -31,6 +32,9 @@ def read_rdf(
         for quad in ox.parse(body, rdf_format, base_iri=base, lenient=True):
             repairs: list[IriRepair] = []
             statement = convert_quad(quad, names.for_label, repairs)
+            if rdf_format == ox.RdfFormat.RDF_XML and "XMLLiteral>" in statement[2]:
+                subject, predicate, obj, graph = statement
+                statement = subject, predicate, canonicalize_literals(obj), graph
             if not find_fault(statement):
                 repaired |= dict.fromkeys(repair_message(repair.iri) for repair in repairs)
                 statements[statement] = None

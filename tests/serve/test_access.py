@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from motherlode.serve import Access
+from motherlode.serve.access import _is_loopback, _parse_host, _parse_origin
 from tests.serve.site import served
 
 PATHS = ["/", "/healthz", "/search?q=tomato&format=json", "/sparql?query=ASK%7B%7D", "/style.css", "/nothing"]
@@ -138,3 +139,24 @@ def test_wildcard_origin_allows_every_origin(folder: Path) -> None:
     with served(folder, "--cors", "*") as site:
         _, headers, _ = request(site, "/sparql?query=ASK%7B%7D", {"Origin": OTHER})
     assert (headers["Access-Control-Allow-Origin"], headers["Vary"]) == ("*", "Accept")
+
+
+def test_is_loopback_on_examples_gives_expected_values() -> None:
+    assert [
+        _is_loopback(name) for name in ("localhost", "a.localhost", "127.0.0.9", "::1", "127.0.0.1.evil.test", "")
+    ] == [True, True, True, True, False, False]
+
+
+def test_parse_host_on_examples_gives_expected_values() -> None:
+    assert (_parse_host("Crawl.Example.ORG"), _parse_host("bücher.example")) == (
+        "crawl.example.org",
+        "xn--bcher-kva.example",
+    )
+
+
+def test_parse_origin_on_examples_gives_expected_values() -> None:
+    assert (
+        _parse_origin("HTTPS://App.example.org:443/"),
+        _parse_origin("http://localhost:3000"),
+        _parse_origin("*"),
+    ) == ("https://app.example.org", "http://localhost:3000", "*")
