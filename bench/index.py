@@ -1,15 +1,15 @@
 """The index with five million quads: log, indexer, queries during and after indexing, and the speed of peers.
 
-    python bench/index.py [--quads 5000000] [--peers 500000] [--asked 300]
+    python bench/index.py [--quads 5000000] [--peers 500000] [--engines 5000000] [--asked 300]
 
-A generated web has pages of 5 to 200 quads: things with a type, a name, a description, a price, a brand and a link;
-four in ten are blank nodes. Pages are written to the log as in a crawl, 20,000 quads at a time. Generating them is not
-measured. Then the indexer fills the store, with provenance and union, and the word index. While it works, another
-process repeatedly opens the store and runs a point query (all statements about one thing), a star join (name and price
-of all things of a brand) and a search for two words. Every step has a process of its own; memory is the resident peak
-of that process. Costs are CPU time, including the threads of the libraries. The peers get fewer of the same quads:
-rdflib's Dataset in memory; SQLite with one table and three indexes, whose quads are already split into terms;
-pyoxigraph's `extend` and `bulk_extend` and the command `oxigraph load`, which store neither union nor provenance.
+The pages are variants of the pages of ../shared/corpus (bench/varied_pages.py). They are written to the log as in a
+crawl, 20,000 quads at a time. Generating them is not measured. Then the indexer fills the store, with provenance and
+union, and the word index. While it works, another process repeatedly opens the store and runs a point query (all
+statements about one thing), a star join (two literals of all things that have a property) and a search for two words of
+one literal, all of random pages. Every step has a process of its own; memory is the resident peak of that process.
+Costs are CPU time, including the threads of the libraries. The peers get the first quads of the same: rdflib's Dataset
+in memory and SQLite with one table and three indexes, whose quads are already split into terms, --peers; pyoxigraph's
+`extend` and `bulk_extend` and the command `oxigraph load`, which store neither union nor provenance, --engines.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,84 +33,22 @@ import pyoxigraph as ox
 
 from motherlode.index.indexer import Indexer, IndexPaths
 from motherlode.index.nquads_log import NQuadsLog
-from motherlode.index.page_record import PageRecord, parse_quads, serialize_page
+from motherlode.index.page_record import PageRecord, parse_quads
 from motherlode.index.quad_store import QuadStore, store_bytes
-from motherlode.model import Extraction, Statement, Syntax, TransformResult
-from motherlode.model.terms import RDF_TYPE, XSD
 from results import record, table
+from varied_pages import VariedPages
 
 BATCH = 20_000
-WORDS = tuple(
-    "open data annual report water quality station museum history garden river market price review kitchen travel "  # noqa: SIM905
-    "guide music summer winter city house paper table energy school family health road bridge island".split()
-)
-KINDS = ("Product", "Person", "Event", "Recipe", "Offer", "Organization")
-SCHEMA = "http://schema.org/"
-HOSTS, BRANDS = 997, 20
-POINT = "SELECT ?p ?o { <%s> ?p ?o }"
-STAR = f"SELECT ?s ?name ?price {{ ?s <{SCHEMA}brand> <%s> ; <{SCHEMA}name> ?name ; <{SCHEMA}price> ?price }}"
-Latencies = dict[str, list[float]]
-
-
-def host(number: int) -> str:
-    return f"https://www.{WORDS[number % len(WORDS)]}-{number % HOSTS}.example"
-
-
-def url(number: int) -> str:
-    return f"{host(number)}/{WORDS[number % 7]}/{WORDS[number % 31]}-{number}.html"
-
-
-def brand(number: int, which: int) -> str:
-    return f"{host(number)}/brand/{which}"
-
-
-def statements(number: int, dice: random.Random) -> list[Statement]:
-    """Return the statements of a page: 5 to 200, few on most pages."""
-    size = dice.randint(5, 200) if dice.random() < 0.25 else dice.randint(5, 40)
-    found: list[Statement] = []
-    for thing in range(size // 6 + 1):
-        name = f"<{url(number)}#{thing}>" if thing % 5 < 3 else f"_:n{number:x}t{thing}"
-        found += [
-            (name, RDF_TYPE, f"<{SCHEMA}{dice.choice(KINDS)}>", ""),
-            (name, f"<{SCHEMA}name>", f'"{" ".join(dice.choices(WORDS, k=3))} {number}"@en', ""),
-            (name, f"<{SCHEMA}description>", f'"{" ".join(dice.choices(WORDS, k=20))}"', ""),
-            (name, f"<{SCHEMA}price>", f'"{dice.randint(1, 2000)}"^^<{XSD}integer>', ""),
-            (name, f"<{SCHEMA}brand>", f"<{brand(number, dice.randint(1, BRANDS))}>", ""),
-            (name, f"<{SCHEMA}url>", f"<{host(number)}/item/{dice.randint(1, 10**6)}>", ""),
-        ]
-    return found[:size]
-
-
-def pages(quads: int) -> Iterator[PageRecord]:
-    """Yield pages with this many quads in total."""
-    dice, made, number = random.Random(8), 0, 0
-    while made < quads:
-        number += 1
-        said = TransformResult(
-            extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(statements(number, dice))),)
-        )
-        graph_quads, count, graphs = serialize_page(url(number), said)
-        made += count
-        yield PageRecord(
-            url=url(number),
-            fetched_at=1.7e9 + number,
-            status=200,
-            graph_quads=graph_quads,
-            quads=count,
-            graphs=graphs,
-            media_type="text/html; charset=utf-8",
-            kind="html",
-            syntaxes=("jsonld",),
-            content_hash=f"sha256:{number:064x}",
-            size=40 * len(graph_quads),
-            referrer=url(number // 2 + 1),
-        )
+POINT = "SELECT ?p ?o { %s ?p ?o }"
+STAR = "SELECT ?s ?a ?b { ?s %s %s ; %s ?a ; %s ?b }"
+Costs = dict[str, list[tuple[float, float]]]
+"""Seconds of time and of CPU of each query."""
 
 
 def batches(quads: int) -> Iterator[list[PageRecord]]:
     waiting: list[PageRecord] = []
     count = 0
-    for page in pages(quads):
+    for page in VariedPages().pages(quads):
         waiting.append(page)
         count += page.quads
         if count >= BATCH:
@@ -157,12 +96,12 @@ def fill(folder: Path, pages: int) -> dict[str, float]:
     }
 
 
-def ask(folder: Path, asked: int, most: int, until: Callable[[], bool]) -> tuple[Latencies, list[float]]:
-    """Open, query and close the store repeatedly; return the seconds of each query and of each opening."""
+def ask(folder: Path, asked: int, most: int, until: Callable[[], bool]) -> tuple[Costs, list[float]]:
+    """Open, query and close the store repeatedly; return the costs of each query and the seconds of each opening."""
     from motherlode.index.fulltext import Search, WordSearcher
 
-    dice = random.Random(80)
-    found: Latencies = {"point query": [], "star join": [], "keyword search": []}
+    dice, made = random.Random(80), VariedPages()
+    found: Costs = {"point query": [], "star join": [], "keyword search": []}
     opened: list[float] = []
     while not until():
         at = time.perf_counter()
@@ -170,12 +109,16 @@ def ask(folder: Path, asked: int, most: int, until: Callable[[], bool]) -> tuple
         opened.append(time.perf_counter() - at)
         newest = max(1, int((folder / "written").read_text() or 1))
         for _ in range(asked):
-            number = dice.randint(1, newest)
-            thing, maker = f"{url(number)}#0", brand(number, dice.randint(1, BRANDS))
-            two = " ".join(dice.sample(WORDS, 2))
-            found["point query"].append(_timed(lambda s, thing=thing: len(list(s.query(POINT % thing))), store)[0])
-            found["star join"].append(_timed(lambda s, maker=maker: len(list(s.query(STAR % maker))), store)[0])
-            found["keyword search"].append(_timed(lambda s, two=two: len(s.search(Search(words=two))), searcher)[0])
+            thing, star, words = made.question(dice, newest - 1)
+            jobs = (
+                partial(store.query, POINT % thing),
+                partial(store.query, STAR % star),
+                partial(searcher.search, Search(words=words)),
+            )
+            for name, work in zip(found, jobs, strict=True):
+                before, cpu = time.perf_counter(), time.process_time()
+                list(work())
+                found[name].append((time.perf_counter() - before, time.process_time() - cpu))
         store.close()
         if len(opened) >= most:
             break
@@ -189,17 +132,15 @@ def compare(folder: Path, quads: int, asked: int) -> dict[str, dict[str, float]]
     """Measure inserts, point queries and star joins of our store, SQLite and rdflib with the same quads."""
     made = list(batches(quads))
     count = sum(page.quads for batch in made for page in batch)
-    dice = random.Random(80)
-    numbers = [dice.randint(1, sum(map(len, made))) for _ in range(asked)]
-    things = [f"{url(number)}#0" for number in numbers]
-    makers = [brand(number, dice.randint(1, BRANDS)) for number in numbers]
+    dice, made_by = random.Random(80), VariedPages()
+    questions = [made_by.question(dice, sum(map(len, made)) - 1)[:2] for _ in range(asked)]
     outcome = {}
     for name, prepare in (("ours", _ours), ("SQLite", _sqlite), ("rdflib", _rdflib)):
         load, point, star = prepare(folder, made)
         began = time.process_time()
         load()
         cpu = time.process_time() - began
-        answers = [_timed(point, thing) for thing in things], [_timed(star, maker) for maker in makers]
+        answers = [_timed(point, thing) for thing, _ in questions], [_timed(star, terms) for _, terms in questions]
         outcome[name] = {
             "quads/s": count / cpu,
             "point": middle([seconds for seconds, _ in answers[0]]),
@@ -213,17 +154,24 @@ def compare(folder: Path, quads: int, asked: int) -> dict[str, dict[str, float]]
 
 def load_engines(folder: Path, quads: int) -> dict[str, float]:
     """Return the CPU seconds in which the engine below our store loads the same quads, without union and provenance."""
-    lines = [b"".join(page.graph_quads for page in batch) for batch in batches(quads)]
     spent: dict[str, float] = {}
-    for name in ("extend", "bulk_extend"):
-        store = ox.Store(str(folder / name))
-        began = time.process_time()
-        for text in lines:
-            getattr(store, name)(parse_quads(text))
-        store.flush()
-        spent[f"pyoxigraph `{name}`"] = time.process_time() - began
     file = folder / "engines.nq"
-    file.write_bytes(b"".join(lines))
+    with file.open("wb") as out:
+        for name in ("extend", "bulk_extend"):
+            store = ox.Store(str(folder / name))
+            spent[f"pyoxigraph `{name}`"] = 0.0
+            for batch in batches(quads):
+                text = b"".join(page.graph_quads for page in batch)
+                began = time.process_time()
+                getattr(store, name)(parse_quads(text))
+                spent[f"pyoxigraph `{name}`"] += time.process_time() - began
+                if name == "extend":
+                    out.write(text)
+            began = time.process_time()
+            store.flush()
+            spent[f"pyoxigraph `{name}`"] += time.process_time() - began
+            del store
+            shutil.rmtree(folder / name)
     command = [str(Path(sys.executable).with_name("oxigraph")), "load", "--location", str(folder / "load"), "--lenient"]
     subprocess.run([*command, "--file", str(file)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -238,7 +186,8 @@ def _timed(work: Callable[[Any], int], asked: object) -> tuple[float, int]:
     return time.perf_counter() - at, rows
 
 
-Peer = tuple[Callable[[], None], Callable[[str], int], Callable[[str], int]]
+Terms = tuple[str, str, str, str]
+Peer = tuple[Callable[[], None], Callable[[str], int], Callable[[Terms], int]]
 
 
 def _ours(folder: Path, made: list[list[PageRecord]]) -> Peer:
@@ -249,7 +198,7 @@ def _ours(folder: Path, made: list[list[PageRecord]]) -> Peer:
             store.write(batch)
         store.flush()
 
-    return load, lambda name: len(list(store.query(POINT % name))), lambda name: len(list(store.query(STAR % name)))
+    return load, lambda name: len(list(store.query(POINT % name))), lambda star: len(list(store.query(STAR % star)))
 
 
 def _sqlite(folder: Path, made: list[list[PageRecord]]) -> Peer:
@@ -258,10 +207,8 @@ def _sqlite(folder: Path, made: list[list[PageRecord]]) -> Peer:
     base.execute("CREATE TABLE quads (s TEXT, p TEXT, o TEXT, g TEXT, PRIMARY KEY (s, p, o, g)) WITHOUT ROWID")
     base.execute("CREATE INDEX posg ON quads (p, o, s, g)")
     base.execute("CREATE INDEX gspo ON quads (g, s, p, o)")
-    dice = random.Random(8)
-    rows = []
-    for number, page in enumerate((page for batch in made for page in batch), 1):
-        rows.append([(s, p, o, page.url) for s, p, o, _ in statements(number, dice)])
+    pages = [parse_quads(page.graph_quads) for batch in made for page in batch]
+    rows = [[(str(q.subject), str(q.predicate), str(q.object), str(q.graph_name)) for q in page] for page in pages]
 
     def load() -> None:
         for start in range(0, len(rows), 250):
@@ -271,11 +218,10 @@ def _sqlite(folder: Path, made: list[list[PageRecord]]) -> Peer:
 
     star = """SELECT DISTINCT a.s, b.o, c.o FROM quads a JOIN quads b ON b.s = a.s AND b.p = ? JOIN quads c ON c.s = a.s
         AND c.p = ? WHERE a.p = ? AND a.o = ?"""
-    names = tuple(f"<{SCHEMA}{name}>" for name in ("name", "price", "brand"))
     return (
         load,
-        lambda name: len(base.execute("SELECT DISTINCT p, o FROM quads WHERE s = ?", (f"<{name}>",)).fetchall()),
-        lambda name: len(base.execute(star, (*names, f"<{name}>")).fetchall()),
+        lambda name: len(base.execute("SELECT DISTINCT p, o FROM quads WHERE s = ?", (name,)).fetchall()),
+        lambda terms: len(base.execute(star, (terms[2], terms[3], terms[0], terms[1])).fetchall()),
     )
 
 
@@ -289,7 +235,7 @@ def _rdflib(folder: Path, made: list[list[PageRecord]]) -> Peer:
         for text in named:
             data.parse(data=text, format="nquads")
 
-    return load, lambda name: len(list(data.query(POINT % name))), lambda name: len(list(data.query(STAR % name)))
+    return load, lambda name: len(list(data.query(POINT % name))), lambda star: len(list(data.query(STAR % star)))
 
 
 # ── main program ────────────────────────────────────────────────────────────────────────────────────────
@@ -326,13 +272,19 @@ def run_step(name: str, folder: Path, numbers: list[int]) -> object:
         time.sleep(0.2)
     found, opened = ask(folder, numbers[0], numbers[1], lambda: (folder / "stop").exists())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return {"latencies": found, "opened": opened, "peak": peak}
+    return {
+        "latencies": {name: [seconds for seconds, _ in each] for name, each in found.items()},
+        "cpu": {name: [cpu for _, cpu in each] for name, each in found.items()},
+        "opened": opened,
+        "peak": peak,
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quads", type=int, default=5_000_000)
     parser.add_argument("--peers", type=int, default=500_000)
+    parser.add_argument("--engines", type=int, default=5_000_000)
     parser.add_argument("--asked", type=int, default=300)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--step", default="", help=argparse.SUPPRESS)
@@ -342,10 +294,10 @@ def main() -> None:
         json.dump(run_step(given.step, given.folder, given.numbers), sys.stdout)
         return
     with tempfile.TemporaryDirectory(prefix="bench-index-", dir=given.folder) as name:
-        measure(Path(name), given.quads, given.peers, given.asked)
+        measure(Path(name), given.quads, given.peers, given.engines, given.asked)
 
 
-def measure(folder: Path, quads: int, peers: int, asked: int) -> None:
+def measure(folder: Path, quads: int, peers: int, loaded: int, asked: int) -> None:
     logged = answer(step("log", folder, quads))
     reading = step("ask", folder, 20, 10**6)
     indexed = answer(step("index", folder, int(str(logged["pages"]))))
@@ -355,18 +307,21 @@ def measure(folder: Path, quads: int, peers: int, asked: int) -> None:
     after = answer(step("ask", folder, asked, 1))
     shutil.rmtree(folder / "store")
     others = answer(step("compare", folder, peers, asked))
-    engines = answer(step("engines", folder, peers))
-    text = report(logged, indexed, during, after, others, engines, peers)
+    engines = answer(step("engines", folder, loaded))
+    text = report(logged, indexed, during, after, others, engines, peers, loaded)
     print(text)
     print(f"→ {record('index', text)}")
 
 
-def report(logged: dict, indexed: dict, during: dict, after: dict, others: dict, engines: dict, peers: int) -> str:  # type: ignore[type-arg]
+def report(
+    logged: dict, indexed: dict, during: dict, after: dict, others: dict, engines: dict, peers: int, loaded: int
+) -> str:  # type: ignore[type-arg]
     count = logged["quads"]
     disk = [logged["disk"], indexed["disk"], indexed["word_disk"]]
     lines = [
         f"## Index: {count / 1e6:.1f} million quads\n",
-        f"{logged['pages']:,} pages of 5 to 200 quads, each with provenance and the words of its literals.\n",
+        f"{logged['pages']:,} pages, variants of those of ../shared/corpus, with provenance and the words of "
+        "their literals. Figures are per statement of a page; provenance is not counted.\n",
         table(
             ("writing", "figure"),
             [
@@ -379,13 +334,13 @@ def report(logged: dict, indexed: dict, during: dict, after: dict, others: dict,
         ),
         "",
         table(
-            ("query, ms", "p50 while indexing", "p95", "p50 after", "p95"),
+            ("query, ms", "p50 while indexing", "p95", "p50 after", "p95", "CPU after, p50", "p95"),
             [
                 (
                     name,
                     *(
-                        f"{1e3 * middle(side['latencies'][name], share):.2f}"
-                        for side in (during, after)
+                        f"{1e3 * middle(latencies[name], share):.2f}"
+                        for latencies in (during["latencies"], after["latencies"], after["cpu"])
                         for share in (0.5, 0.95)
                     ),
                 )
@@ -406,8 +361,8 @@ def report(logged: dict, indexed: dict, during: dict, after: dict, others: dict,
         "SQLite stores neither union nor provenance, gets split quads and prepared queries; rdflib keeps everything in "
         "memory.\n",
         table(
-            (f"{peers:,} quads, without union, provenance and words", "CPU per quad, µs"),
-            [(name, f"{1e6 * seconds / peers:.1f}") for name, seconds in engines.items()],
+            (f"{loaded:,} quads, without union, provenance and words", "CPU per quad, µs"),
+            [(name, f"{1e6 * seconds / loaded:.1f}") for name, seconds in engines.items()],
         ),
     ]
     return "\n".join(lines)

@@ -2,11 +2,11 @@
 
     python bench/merge.py [--quads 200000] [--shards 4]
 
-The pages are those of bench/index.py, distributed over shards by host; pages of other hosts describe the brands that
-they mention. Separate stores are queried in two ways: every shard runs the whole query, and the rows are joined; or
-every shard returns the statements that match a pattern of the query, and the query runs on those. The first way is fast
-and misses every row whose statements are in two shards. The best of three runs counts, and results are compared with
-those of the merged store.
+The pages are those of bench/generated_pages.py, distributed over shards by host; pages of other hosts describe the
+brands that they mention. Separate stores are queried in two ways: every shard runs the whole query, and the rows are
+joined; or every shard returns the statements that match a pattern of the query, and the query runs on those. The first
+way is fast and misses every row whose statements are in two shards. The best of three runs counts, and results are
+compared with those of the merged store.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from index import BRANDS, POINT, SCHEMA, STAR, brand, host, pages
+from generated_pages import BRANDS, POINT, SCHEMA, STAR, brand, host, pages
 from motherlode.cluster.partitioner import owner_of_host
 from motherlode.index.page_record import PageRecord, serialize_page
 from motherlode.index.quad_store import QuadStore, merge

@@ -17,7 +17,7 @@ from results import machine, today
 FOLDER = Path(__file__).parent
 ORDER = (
     *("extract", "extruct_dropin", "scrapy", "simulate", "frontier"),
-    *("select", "index", "crawl", "live", "cluster", "merge", "month"),
+    *("select", "index", "serve", "crawl", "live", "cluster", "merge", "month"),
 )
 """The order of the sections; a benchmark is bench/NAME.py and writes bench/results/NAME.md."""
 

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from index import POINT, STAR, WORDS, batches, brand, url
+from generated_pages import POINT, STAR, WORDS, batches, brand, url
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.frontier import LmdbStorage
 from motherlode.index.indexer import BackgroundIndexer, IndexPaths

@@ -105,3 +105,28 @@ def test_is_file_locked_only_while_a_lock_is_held(tmp_path: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert is_file_locked(path)
     assert not is_file_locked(path)
+
+
+_HEAPS = """
+import threading
+from motherlode.runtime import share_one_heap, trim_heap
+
+def resident():
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmRSS"))
+
+share_one_heap()
+found = []
+thread = threading.Thread(target=lambda: found.extend(bytes(4000) for _ in range(20_000)))
+thread.start()
+thread.join()
+assert not any(any(one) for one in found)
+full = resident()
+found.clear()
+trim_heap()
+print(full - resident())
+"""
+
+
+def test_heap_of_a_thread_returns_to_the_system_when_it_is_trimmed() -> None:
+    freed = subprocess.run([sys.executable, "-c", _HEAPS], check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert int(freed) > 40_000, "kilobytes; 80,000 were used"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 STATUS_OK, STATUS_ERROR = b"+", b"-"
 """First byte of a response frame: the result follows, or the message of the error follows."""
 _LENGTH_BYTES = 4
+_M_ARENA_MAX = -8
+"""Parameter of mallopt(3)."""
 _MAX_FRAME_BYTES = (1 << 8 * _LENGTH_BYTES) - 1
 
 
@@ -100,6 +102,22 @@ def end_with_parent() -> None:
 
     with suppress(AttributeError):
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def share_one_heap() -> None:
+    """Let all threads use one heap of the C library, if it is glibc, so that one uses what another has freed."""
+    import ctypes
+
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def trim_heap() -> None:
+    """Return free memory of the C library's heap to the system, if it is glibc."""
+    import ctypes
+
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def is_file_locked(path: Path) -> bool:

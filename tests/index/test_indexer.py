@@ -273,17 +273,37 @@ def test_background_indexer_dies_with_killed_crawl(tmp_path: Path) -> None:
         pass
 
 
+_NICENESS = """
+import os, sys
+from pathlib import Path
+from motherlode.index import indexer
+
+folder = Path(sys.argv[1])
+started = indexer.Indexer(indexer.IndexPaths(folder / "quads", folder / "store", None))
+for thread in Path("/proc/self/task").iterdir():
+    print((thread / "comm").read_text().strip(), os.getpriority(os.PRIO_PROCESS, int(thread.name)) - os.nice(0))
+"""
+
+
+def test_threads_that_merge_files_have_a_lower_priority(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _NICENESS, str(tmp_path)]
+    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    found = {tuple(line.rsplit(" ", 1)) for line in lines}
+    assert ("rocksdb:low", "5") in found
+    assert {more for name, more in found if name != "rocksdb:low"} == {"0"}
+
+
 _KILLS = """
 import hashlib, os, shutil, sys
 from pathlib import Path
-from motherlode.index import indexer
-from motherlode.index import crawl_store
+from motherlode.index import indexer, quad_store
 from motherlode.index.fulltext import Search, WordIndex, WordSearcher
 from motherlode.index.nquads_log import UnindexedQuads
 from motherlode.index.quad_store import QuadStore
 
 indexer._BATCH_QUADS, indexer._FLUSH_QUADS = 40, 80
 folder, last_step = Path(sys.argv[1]), 0
+quad_store._MIN_BULK_QUADS = int(sys.argv[2])
 
 def step():
     global last_step
@@ -342,15 +362,19 @@ print(kill_at - 1)
 """
 
 
-def test_kill_at_every_step_of_the_indexer_gives_the_same_store_and_words(tmp_path: Path) -> None:
-    """Random pages, some of them again with other statements. Step 0 is the run without a kill."""
+@pytest.mark.parametrize("min_bulk", [1, 2_000])
+def test_kill_at_every_step_of_the_indexer_gives_the_same_store_and_words(tmp_path: Path, min_bulk: int) -> None:
+    """Random pages, some of them again with other statements. Step 0 is the run without a kill.
+
+    With `min_bulk` 1, graphs, union and provenance are loaded one after the other.
+    """
     chance = random.Random(5)
     log = NQuadsLog(tmp_path / "quads")
     log.begin(RUN)
     for step in range(4):
         log.write([page(chance.randrange(6), f"text{step}") for _ in range(4)])
     log.close()
-    command = [sys.executable, "-c", _KILLS, str(tmp_path)]
+    command = [sys.executable, "-c", _KILLS, str(tmp_path), str(min_bulk)]
     steps = int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     found = {(tmp_path / f"found-{step}").read_text() for step in range(steps + 1)}
     assert steps > 15

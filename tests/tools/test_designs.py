@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tools.designs import __main__ as command
 from tools.designs.__main__ import crawl, key_of, log_losses, measure, rows
-from tools.designs.policies import DESIGNS, FITTED, LogisticPosterior, Normal, Thompson
+from tools.designs.policies import DESIGNS, PRIOR_VARIANCES, LogisticPosterior, Normal, Thompson
 from tools.focus.runs import RunCache, Web
 
 from motherlode.model import Outcome
@@ -81,5 +81,7 @@ def test_comparison_runs_all_designs_once_and_reports_pairs(
 
 def test_log_loss_of_wide_variances_differs_from_that_of_narrow_ones() -> None:
     crawls = [(WEB, crawl(WEB))]
-    narrow = {event: variances._replace(arm=1e-6, host=1e-6, shared=1e-6) for event, variances in FITTED.items()}
-    assert log_losses(crawls, FITTED)[1] < log_losses(crawls, narrow)[1], "who cannot learn predicts worse"
+    narrow = {
+        event: variances._replace(arm=1e-6, host=1e-6, shared=1e-6) for event, variances in PRIOR_VARIANCES.items()
+    }
+    assert log_losses(crawls, PRIOR_VARIANCES)[1] < log_losses(crawls, narrow)[1], "who cannot learn predicts worse"

@@ -25,7 +25,7 @@ from statistics import mean
 from bench.results import record, table
 from tools.ablation import open_webs
 from tools.designs import policies
-from tools.designs.policies import DESIGNS, FITTED, Logistic, LogisticPosterior, Variances
+from tools.designs.policies import DESIGNS, PRIOR_VARIANCES, Logistic, LogisticPosterior, Variances
 from tools.focus.runs import (
     BASELINES,
     BUDGETS,
@@ -167,7 +167,7 @@ def _log_loss(probability: float, result: float) -> float:
 def fit(known: Sequence[Web]) -> None:
     """Print the variances with the lowest log loss on fold A, by halving and doubling one after the other."""
     folds = {fold: [(web, crawl(web)) for web in known if web.name == fold] for fold in "ab"}
-    best = dict(FITTED)
+    best = dict(PRIOR_VARIANCES)
     for question, event in enumerate((RESPONSE, RELEVANCE)):
         lowest = log_losses(folds["a"], best)[question]
         has_improved = True

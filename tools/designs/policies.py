@@ -43,8 +43,8 @@ class Variances(NamedTuple):
     hub: float
 
 
-FITTED = {RESPONSE: Variances(0.1, 0.5, 2.0, 1.0), RELEVANCE: Variances(0.1, 0.5, 2.0, 1.0)}
-"""Variances that `python -m tools.designs --fit` prints."""
+PRIOR_VARIANCES = {RESPONSE: Variances(0.1, 0.5, 2.0, 1.0), RELEVANCE: Variances(0.1, 0.5, 2.0, 1.0)}
+"""Variances that were set by hand. `python -m tools.designs --fit` prints fitted ones."""
 
 
 class Normal(NamedTuple):
@@ -75,7 +75,7 @@ def _kalman(belief: Normal, result: float) -> tuple[float, float]:
 class LogisticPosterior(PosteriorModel):
     """The model of `logistic`. The counts of arms are kept for the links behind a page only."""
 
-    def __init__(self, config: PolicyConfig, variances: dict[int, Variances] = FITTED) -> None:
+    def __init__(self, config: PolicyConfig, variances: dict[int, Variances] = PRIOR_VARIANCES) -> None:
         super().__init__(config)
         self._variances = variances
         self._effects: dict[tuple[int, str], Normal] = {}

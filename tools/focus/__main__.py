@@ -195,7 +195,7 @@ def _options() -> argparse.Namespace:
 
 
 def _check(options: argparse.Namespace, policies: Sequence[str], targets: Sequence[str]) -> str:
-    """Return the trace of the recorded sites, "" for none. Raise ValueError or OSError if an option is wrong."""
+    """Check options. Return the trace of the recorded sites, "" without a recording. Raise ValueError or OSError."""
     for name in policies:
         policy_from(name)
     for target in targets:

@@ -92,7 +92,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_seeds(corpus: Path) -> str:
-    """Return the file of seeds beside a WARC file or trace, `seeds.txt`; "" if there is none."""
+    """Return the file of seeds beside a WARC file or trace, `seeds.txt`, or "" if it does not exist."""
     path = corpus.with_name("seeds.txt")
     return str(path) if path.exists() else ""
 

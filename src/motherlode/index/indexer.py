@@ -12,7 +12,6 @@ the next run would find the store locked, so the kernel kills it when its parent
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import select
@@ -33,7 +32,7 @@ from motherlode.index.nquads_log import LogBatch, LogPosition, UnindexedQuads
 from motherlode.index.page_record import PageRecord
 from motherlode.index.rebuild import has_all_pages, is_store_damage, remove_damaged_store
 from motherlode.index.snapshot import DamagedError, is_damage, is_refused, store_advice
-from motherlode.runtime import end_with_parent, is_file_locked, read_frame, write_frame
+from motherlode.runtime import end_with_parent, is_file_locked, read_frame, share_one_heap, trim_heap, write_frame
 
 _LOCK_FILE, _WANTED_FILE = "lock", "wanted"
 _BATCH_QUADS = 250_000
@@ -49,9 +48,9 @@ _SIZE_SECONDS = 0.5
 """Seconds between two looks at the size of the log."""
 _NICENESS = 10
 """Added to the niceness in rounds for which no command waits."""
+_MERGE_THREAD, _MERGE_NICENESS = "rocksdb:low", 5
+"""Threads of the store that merge files, and what is added to their niceness: fewer merges of more files cost less."""
 _PROVENANCE_QUADS_PER_PAGE = 10
-_M_ARENA_MAX = -8
-"""Parameter of mallopt(3) of glibc."""
 _Result = TypeVar("_Result")
 
 Progress = Callable[[int, int], None]
@@ -76,9 +75,7 @@ class Indexer:
 
     def __init__(self, paths: IndexPaths, *, is_log_intact: bool = True) -> None:
         """A damaged store is built again, unless the caller has found the log damaged, too."""
-        self._libc = ctypes.CDLL(None)
-        # a bulk load has a thread of its own, which with one arena uses the memory that the parser has freed
-        self._libc.mallopt(_M_ARENA_MAX, 1)
+        share_one_heap()  # a bulk load has a thread of its own, which then uses the memory that the parser has freed
         self._paths = paths
         self._can_rebuild = is_log_intact and has_all_pages(paths.log)
         self._unread = paths.unread()
@@ -95,6 +92,7 @@ class Indexer:
             self._unread.remove_old_mark()
         self._store = _open_store(self._paths)
         self._is_open = True
+        _set_niceness(os.nice(0))
         if is_new:
             self._store.skip_known_changes()
             self._store.load_derived_graphs()
@@ -151,7 +149,7 @@ class Indexer:
         self._position = self._batches[-1].position
         self._unflushed += self._quads + 1
         self._batches, self._urls, self._quads = [], set(), 0
-        self._libc.malloc_trim(0)
+        trim_heap()
         if self._unflushed >= _FLUSH_QUADS:
             self._flush()
 
@@ -315,7 +313,8 @@ def _set_niceness(niceness: int) -> None:
     """Set the niceness of all threads. Without the right to lower it again, it stays as it is."""
     for thread in Path("/proc/self/task").iterdir():
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness)
+            more = _MERGE_NICENESS if (thread / "comm").read_text().strip() == _MERGE_THREAD else 0
+            os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness + more)
 
 
 def _describe(error: BaseException, store: Path) -> _Report:

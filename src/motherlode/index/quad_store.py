@@ -130,20 +130,20 @@ class QuadStore:
         it has provenance. So after a crash between two loads it is written again.
         """
         about = (provenance_quads(record, run) for record in records)
-        quads = sum(record.quads for record in records)
-        if quads < _MIN_BULK_QUADS:
+        count = sum(record.quads for record in records)
+        if count < _MIN_BULK_QUADS:
             parts = (record.graph_quads + record.union_quads for record in records)
-            self._add(b"".join((*parts, *about)), quads=quads)
+            self._add(b"".join((*parts, *about)), quads=count)
             return
         lines = [record.graph_quads for record in records]
         try:
-            self._store.bulk_extend(_parse_parts(lines, _parse))
+            self._insert(_parse_parts(lines, _parse), count)
             union = _parse_parts((record.union_quads for record in records), _parse)
         except SyntaxError:  # without its graph, a broken line and the next one may look like one statement
-            self._store.bulk_extend(_parse_parts(lines, parse_quads))
+            self._insert(_parse_parts(lines, parse_quads), count)
             union = (ox.Quad(*quad.triple) for quad in _parse_parts(lines, parse_quads))
-        self._store.bulk_extend(union)
-        self._store.bulk_extend(_parse_parts(about, parse_quads))
+        self._insert(union, count)
+        self._insert(_parse_parts(about, parse_quads), count)
 
     def _require_writable(self) -> None:
         if self._snapshot is not None:

@@ -12,7 +12,7 @@ import pytest
 
 from motherlode.crawler import Counters, Job, JobError, check
 from motherlode.crawler.engine import memory_limit
-from motherlode.crawler.engine.memory_limit import REFUSAL, MemoryCeiling, measure_processes, min_ceiling, trim_heap
+from motherlode.crawler.engine.memory_limit import REFUSAL, MemoryCeiling, measure_processes, min_ceiling
 from motherlode.crawler.parsing.messages import PageBody, ParsedPage
 from motherlode.frontier import Frontier, MemoryStorage, Politeness
 from motherlode.model import Link, LinkSource
@@ -204,9 +204,3 @@ def test_measured_processes_are_this_one_and_its_descendants() -> None:
     assert used[child.pid] > 50_000_000
     assert used[os.getpid()] > 0
     assert child.pid not in measure_processes()
-
-
-def test_trim_heap_keeps_data() -> None:
-    data = [bytes(1000) for _ in range(1000)]
-    trim_heap()
-    assert all(not any(one) for one in data)

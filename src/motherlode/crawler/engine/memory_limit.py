@@ -18,7 +18,6 @@ the memory has grown, and freed blocks of Python's allocator do not count for th
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import logging
 import os
 import sys
@@ -40,7 +39,7 @@ from motherlode.frontier import Frontier, LmdbStorage
 from motherlode.frontier.shedder import Shedder
 from motherlode.model import Policy
 from motherlode.model.policy import Forgets, Mergeable
-from motherlode.runtime import Clock
+from motherlode.runtime import Clock, trim_heap
 from motherlode.www.urls import host_of
 
 _LOG = logging.getLogger("motherlode.crawler")
@@ -165,12 +164,6 @@ def _descendants(process: int) -> Iterator[int]:
         for children in Path(f"/proc/{process}/task").glob("*/children"):
             for child in children.read_text(encoding="ascii").split():
                 yield from _descendants(int(child))
-
-
-def trim_heap() -> None:
-    """Return free memory of the C library's heap to the system, if it is glibc."""
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 class MemoryCeiling:

@@ -57,7 +57,7 @@ class PolicyConfig:
     """Prior strength, in pages, of the family's link counts for the link counts of an arm."""
     retention: float = 0.9
     """Factor on the weight of earlier pages of an arm for each further page."""
-    response_retention: float = 0.8
+    response_retention: float = 0.65
     """Factor on the counts of earlier responses and failures of an arm at each further one. It is lower than
     `retention` because dead links come in series."""
     general_learning_rate: float = 0.07
