@@ -14,7 +14,6 @@ import dataclasses
 import json
 import os
 import re
-import runpy
 import shutil
 import signal
 import subprocess
@@ -30,6 +29,7 @@ from typing import Any
 
 import pytest
 
+from motherlode.__main__ import main
 from motherlode.crawler import Job
 
 HERE = Path(__file__).parent
@@ -106,7 +106,7 @@ def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> R
         capfd.readouterr()
         code: Any = 0
         try:
-            runpy.run_module("motherlode", run_name="__main__")
+            main()
         except SystemExit as ended:
             code = ended.code or 0
         out, err = capfd.readouterr()

@@ -35,7 +35,7 @@ from motherlode.index.snapshot import DamagedError, is_damage, is_refused, store
 from motherlode.runtime import end_with_parent, is_file_locked, read_frame, share_one_heap, trim_heap, write_frame
 
 _LOCK_FILE, _WANTED_FILE = "lock", "wanted"
-_BATCH_QUADS = 250_000
+_BATCH_QUADS = 100_000
 """Quads that are written to the store at a time. More save merges and cost memory (docs/decisions.md)."""
 _FLUSH_QUADS = 1_000_000
 """Quads between two flushes. A flush commits the words and moves the mark."""

@@ -124,26 +124,20 @@ class QuadStore:
             self._store.remove(quad)
 
     def _add_pages(self, records: list[PageRecord], run: str) -> None:
-        """Add pages that are not stored: first their graphs, then their union, then their provenance.
-
-        A bulk load keeps all its quads in memory, so three loads need half as much as one. A page counts as stored if
-        it has provenance. So after a crash between two loads it is written again.
-        """
-        about = (provenance_quads(record, run) for record in records)
+        """Add pages that are not stored, in one load, because a page is stored completely or not at all."""
         count = sum(record.quads for record in records)
+        parts = [
+            part
+            for record in records
+            for part in (record.graph_quads, record.union_quads, provenance_quads(record, run))
+        ]
         if count < _MIN_BULK_QUADS:
-            parts = (record.graph_quads + record.union_quads for record in records)
-            self._add(b"".join((*parts, *about)), quads=count)
+            self._add(b"".join(parts), quads=count)
             return
-        lines = [record.graph_quads for record in records]
         try:
-            self._insert(_parse_parts(lines, _parse), count)
-            union = _parse_parts((record.union_quads for record in records), _parse)
-        except SyntaxError:  # without its graph, a broken line and the next one may look like one statement
-            self._insert(_parse_parts(lines, parse_quads), count)
-            union = (ox.Quad(*quad.triple) for quad in _parse_parts(lines, parse_quads))
-        self._insert(union, count)
-        self._insert(_parse_parts(about, parse_quads), count)
+            self._insert(_parse_parts(parts, _parse), count)
+        except SyntaxError:
+            self._insert(_parse_parts(parts, parse_quads), count)
 
     def _require_writable(self) -> None:
         if self._snapshot is not None:

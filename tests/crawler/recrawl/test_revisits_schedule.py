@@ -48,4 +48,6 @@ def test_header_directives_are_parsed() -> None:
 
 
 def test_record_of_an_earlier_version_is_decoded() -> None:
-    assert PageMemory(url=A, directives="nofollow noindex none").asked == CrawlerDirectives(noindex=True, nofollow=True)
+    assert PageMemory(url=A, directives="nofollow noindex none").header_directives == CrawlerDirectives(
+        noindex=True, nofollow=True
+    )
