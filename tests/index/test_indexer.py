@@ -17,7 +17,15 @@ import pytest
 
 from motherlode.index import crawl_store
 from motherlode.index.fulltext import Search, WordSearcher
-from motherlode.index.indexer import BackgroundIndexer, Indexer, IndexPaths, is_locked, locked_log, wait_until_indexed
+from motherlode.index.indexer import (
+    BackgroundIndexer,
+    Indexer,
+    IndexPaths,
+    is_locked,
+    locked_log,
+    locked_unless_indexed,
+    wait_until_indexed,
+)
 from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.quad_store import QuadStore
@@ -271,6 +279,15 @@ def test_background_indexer_dies_with_killed_crawl(tmp_path: Path) -> None:
         time.sleep(0.01)
     with locked_log(tmp_path / "quads"):
         pass
+
+
+def test_lock_of_an_indexed_log_is_not_waited_for(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    with locked_log(paths.log), locked_unless_indexed(paths) as is_ours:
+        assert not is_ours
+    with locked_unless_indexed(paths) as is_ours:
+        assert is_ours
+        assert is_locked(paths.log)
 
 
 _NICENESS = """

@@ -20,7 +20,14 @@ import msgspec
 
 from motherlode.crawler.config.values import JobError
 from motherlode.crawler.folder import CrawlFolder, write_atomically
-from motherlode.index.indexer import IndexPaths, Progress, is_locked, locked_log, wait_until_indexed
+from motherlode.index.indexer import (
+    IndexPaths,
+    Progress,
+    is_locked,
+    locked_log,
+    locked_unless_indexed,
+    wait_until_indexed,
+)
 from motherlode.index.nquads_log import (
     LogPosition,
     UnindexedQuads,
@@ -197,7 +204,9 @@ def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: N
     if not has_log(folder):
         return 0
     manifest = _known_manifest(folder)
-    with locked_log(folder.quads):
+    with locked_unless_indexed(IndexPaths(folder.quads, folder.store, None)) as is_ours:
+        if not is_ours:
+            return 0
         check_log(folder.quads, manifest)
         return _index(folder, progress=progress) if find_unread(folder) or _is_damaged(folder.store) else 0
 

@@ -23,7 +23,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
 import msgspec
 
@@ -183,6 +183,29 @@ def locked_log(log: Path) -> Iterator[None]:
     with (log / _LOCK_FILE).open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def locked_unless_indexed(paths: IndexPaths) -> Iterator[bool]:
+    """Lock a log and yield True. Yield False if another process has the lock and has indexed the whole log.
+
+    The background indexer keeps the lock until its crawl ends.
+    """
+    paths.log.mkdir(exist_ok=True)
+    with (paths.log / _LOCK_FILE).open("ab") as lock:
+        while not _try_lock(lock):
+            if wait_until_indexed(paths):
+                yield False
+                return
+        yield True
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def is_locked(log: Path) -> bool:
