@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -195,8 +196,11 @@ def test_stats_report_missing_and_truncated_segments(segmented: Path) -> None:
 def test_lost_pages_are_queued_and_fetched_by_resume(segmented: Path, damage: Callable[[Path], None]) -> None:
     damage(segmented / "quads" / "segment-000002.nq.gz")
     told = motherlode("index", segmented, "--skip-damaged").stderr
-    assert "2 pages lost: `motherlode resume" in told
-    assert _names(segmented) == [name for name in EVERY_NAME if name not in ("thing 2", "thing 3")]
+    found = re.search(r"(\d) pages? lost: `motherlode resume", told)
+    assert found, told
+    lost = set(EVERY_NAME) - set(_names(segmented))
+    assert lost <= {"thing 2", "thing 3"}
+    assert len(lost) == int(found[1]) > 0, "two pages, or one if they were written in two batches"
     motherlode("resume", segmented, "--pages", "8", "--quiet")
     assert _names(segmented) == EVERY_NAME
 

@@ -63,7 +63,7 @@ _FIRST_LINE = re.compile(
 )
 """The first line about a page, or about a URL without one, after its subject."""
 _FETCHED_AT = re.compile(rb'#generatedAtTime> "([^"]*)"')
-_MARK_FILE = "indexed"
+MARK_FILE = "indexed"
 COMPACTED_FILE = "compacted"
 """File beside the segments of a log that was compacted: the first time at which all pages are known."""
 
@@ -261,9 +261,9 @@ class UnindexedQuads:
         """`store` is the folder of the store that is built from the log, if there is one."""
         self._folder = folder
         self._store = store
-        self._old_mark = folder / _MARK_FILE
+        self._old_mark = folder / MARK_FILE
         """Earlier versions, and `log_from_store`, write the mark beside the log."""
-        self._mark = self._old_mark if store is None else store / _MARK_FILE
+        self._mark = self._old_mark if store is None else store / MARK_FILE
 
     @property
     def is_store_without_mark(self) -> bool:

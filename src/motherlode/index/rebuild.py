@@ -9,7 +9,7 @@ import logging
 import shutil
 from pathlib import Path
 
-from motherlode.index.nquads_log import COMPACTED_FILE
+from motherlode.index.nquads_log import COMPACTED_FILE, MARK_FILE
 from motherlode.index.quad_store import save_missing_copies
 from motherlode.index.segment_files import list_segments
 from motherlode.index.snapshot import is_damage, is_refused
@@ -31,7 +31,9 @@ def is_store_damage(error: BaseException) -> bool:
 
 def has_all_pages(log: Path) -> bool:
     """Return whether a log has the pages from the first one on. Some earlier versions removed what was indexed."""
-    first = next((number for number, _ in list_segments(log)), 1) if log.is_dir() else 0
+    if not log.is_dir():
+        return False
+    first = next((number for number, _ in list_segments(log)), 0 if (log / MARK_FILE).exists() else 1)
     return first == 1 or (log / COMPACTED_FILE).exists()
 
 

@@ -24,6 +24,7 @@ from ..servers import answer
 from ..waiting import GENEROUS_SECONDS, until
 
 LIMITS = HttpLimits(connect=0.4, first_byte=0.3, whole=1.5, body=200_000)
+PATIENT = HttpLimits(body=200_000)
 UNTIL_CLOSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>body"
 PACKED = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"body", mtime=0)
 CHUNKS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n"
@@ -202,7 +203,7 @@ def test_tls_non_tls_server_or_endless_messages_are_failures(
     run: Run, context: ssl.SSLContext, script: Script, detail: str
 ) -> None:
     async def test() -> None:
-        made = await asked(context, script)
+        made = await asked(context, script, limits=PATIENT)
         assert isinstance(made, Failure)
         assert made.kind is FailureKind.TLS
         assert detail in made.detail
