@@ -57,7 +57,7 @@ _TIMES_CUT = "%d saved times were later than any delay explains, and were cut to
 
 
 def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
-    """Return whether a server said that it gets too many requests, for something other than a page."""
+    """Return whether a server answered "too many requests" to a request for something else than a page."""
     if lease.is_subrequest:
         return failure.kind in SLOW_DOWN or bool(failure.retry_after)
     return how is End.ROBOTS_UNREADABLE and failure.kind in SLOW_DOWN
@@ -419,7 +419,8 @@ class Frontier:
     def record_visit(self, name: str, *, relevant: int, quads: int, received: int, is_known: bool = False) -> None:
         """Add a finished request to the record of its host.
 
-        A revisit (`is_known`) is not counted as fetched, and its numbers may be negative.
+        A revisit (`is_known`) is not counted as fetched. Its numbers are differences from the last visit, so they may
+        be negative.
         """
         host = self._hosts[name]
         host.unaccounted = max(0, host.unaccounted - 1)

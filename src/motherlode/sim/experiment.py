@@ -150,14 +150,14 @@ class ExperimentSetup:
 
     @staticmethod
     def starts_from(policy: str, model: Model) -> bool:
-        """Whether a policy can start from a model; the others start with nothing, for comparison."""
+        """Return whether a policy can start from the model. Other policies take part without a model."""
         return policy_family(policy) == policy_family(model.policy)
 
     def on(self, web: str) -> ExperimentSetup:
         return replace(self, web=web)
 
     def folder_of(self, policy: str) -> str:
-        """Return the folder in which the first crawl of a policy is kept; "" for none. The oracle explains nothing."""
+        """Return the folder for the first crawl of a policy; "" if it is not kept. That of the oracle never is."""
         return str(Path(self.keep) / folder_name(policy)) if self.keep and policy != ORACLE else ""
 
     @property
@@ -242,7 +242,7 @@ class Experiment:
     """Notices for the user."""
 
     def focus_at(self, result: SimResult, requests: float) -> float | None:
-        """Return the focus that a crawl had after a smaller number of requests, by the means of the baselines."""
+        """Return the focus of a crawl after some of its requests, compared with the mean curves of the baselines."""
         if not all(self.yardsticks.values()):
             return None
         bfs, oracle = (

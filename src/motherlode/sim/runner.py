@@ -173,7 +173,10 @@ _graphs: dict[WebSpec, LinkGraph] = {}
 
 
 def _graph(spec: WebSpec, on_page: Callable[[], None]) -> LinkGraph:
-    """Return the link graph of the web. Each process keeps it for the oracles of other repetitions."""
+    """Return the link graph of the web, which the oracle policy needs.
+
+    It is built once per process, because every repetition of the oracle uses the same graph.
+    """
     graph = _graphs.get(spec)
     if graph is None:
         _graphs.clear()

@@ -34,7 +34,7 @@ class LinkPosition(Enum):
 
 
 class LinkSlot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one group of links is written."""
+    """HTML of a group of links: what stands before, between and after them, and their tag path."""
 
     before: str
     each: str
