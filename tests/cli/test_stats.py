@@ -89,29 +89,29 @@ def test_summary_has_all_optional_rows(capsys: pytest.CaptureFixture[str]) -> No
     [
         (None, False, ""),
         (
-            Estimate(finds=1_000.4, urls=5_000, growth=2.0),
+            Estimate(relevant=1_000.4, urls=5_000, growth=2.0),
             False,
             "the number of pages that these link to has no bound yet",
         ),
         (
-            Estimate(finds=4.2, urls=50, growth=2.0, requests=7),
+            Estimate(relevant=4.2, urls=50, growth=2.0, requests=7),
             False,
             "7 requests are too few to estimate how many pages these link to",
         ),
         (
-            Estimate(finds=4.2, urls=50, growth=0.5, requests=7),
+            Estimate(relevant=4.2, urls=50, growth=0.5, requests=7),
             False,
             "7 requests are too few to estimate how many pages these link to",
         ),
         (
-            Estimate(finds=10.0, urls=5_000, growth=0.5),
+            Estimate(relevant=10.0, urls=5_000, growth=0.5),
             False,
             "about 20 together with pages that no link led to yet",
         ),
-        (Estimate(finds=10.0, urls=5_000), True, "; the crawl stopped early"),
+        (Estimate(relevant=10.0, urls=5_000), True, "; the crawl stopped early"),
         (Estimate(), False, "nothing: no URL is waiting"),
         (
-            Estimate(finds=0.5, urls=5_000, requests=300, found=0),
+            Estimate(relevant=0.5, urls=5_000, requests=300, found=0),
             False,
             "not known yet: none of 300 requests gave a relevant page; 0 to 454 may be among 5,000 waiting URLs",
         ),

@@ -63,7 +63,7 @@ def _describe(model: Model) -> str:
     crawls = f" of {model.crawls} crawls" if model.crawls > 1 else ""
     return (
         f"a model of {model.policy} for the target {model.target}, "
-        f"learned from {model.requests:,} requests with {model.finds:,} relevant pages{crawls}"
+        f"learned from {model.requests:,} requests with {model.relevant:,} relevant pages{crawls}"
     )
 
 

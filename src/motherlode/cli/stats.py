@@ -134,7 +134,7 @@ def describe_estimate(stats: CrawlStats) -> str:
     else:
         unseen = f"about {left.with_unseen:,.0f} together with pages that no link led to yet"
     among = f"among {left.urls:,} waiting URLs"
-    return f"about {left.finds:,.0f} ({left.low:,.0f} to {left.high:,.0f}) {among}; {unseen}{stopped}"
+    return f"about {left.relevant:,.0f} ({left.low:,.0f} to {left.high:,.0f}) {among}; {unseen}{stopped}"
 
 
 def describe_refresh(totals: Counters) -> str:

@@ -261,7 +261,7 @@ def _read_from_crawl(folder: CrawlFolder) -> Model:
         return models[0]
     largest = max(models, key=lambda model: len(model.state))
     return msgspec.structs.replace(
-        largest, requests=sum(one.requests for one in models), finds=sum(one.finds for one in models)
+        largest, requests=sum(one.requests for one in models), relevant=sum(one.relevant for one in models)
     )
 
 
@@ -283,6 +283,6 @@ def _read_from_storage(folder: CrawlFolder) -> Model | None:
         made_at=now(),
         version=VERSION,
         requests=totals.fetched,
-        finds=totals.relevant,
+        relevant=totals.relevant,
         state=state,
     )

@@ -16,7 +16,7 @@ from motherlode.policies import Reward, Target
 from motherlode.policies.scorers import ScorerError, ScorerLimits, ScorerSpec, encode_page
 from motherlode.sim.trace.files import existing_parts, read_facts, read_pages
 
-_TELL_EVERY = 50
+_REPORT_EVERY = 50
 
 
 class PageScores(msgspec.Struct, kw_only=True):
@@ -61,8 +61,8 @@ async def _score_all(
     scores = PageScores()
     rows = list(_messages(folder, limits))
     try:
-        for start in range(0, len(rows), _TELL_EVERY):
-            chunk = rows[start : start + _TELL_EVERY]
+        for start in range(0, len(rows), _REPORT_EVERY):
+            chunk = rows[start : start + _REPORT_EVERY]
             for scorer, client in clients.items():
                 found[scorer] += await asyncio.gather(*(_ask(client, message, scores) for message in chunk))
             scores.pages += sum(message is not None for message in chunk)
