@@ -91,7 +91,7 @@ def test_summary_has_all_optional_rows(capsys: pytest.CaptureFixture[str]) -> No
         (
             Estimate(relevant=1_000.4, urls=5_000, growth=2.0),
             False,
-            "the number of pages that these link to has no bound yet",
+            "new links are still too many to estimate how many pages these link to",
         ),
         (
             Estimate(relevant=4.2, urls=50, growth=2.0, requests=7),

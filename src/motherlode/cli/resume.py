@@ -4,13 +4,13 @@ import dataclasses
 from typing import Annotated, Any
 
 from motherlode.cli.crawl_run import CrawlEnd, LogLevel, print_outcome, run_crawl
-from motherlode.cli.options import AsJson, CrawlDir, Quiet, option
+from motherlode.cli.options import AsJson, IdleCrawlDir, Quiet, option
 from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, parse_size, parse_time
 
 
 def resume(
-    folder: CrawlDir,
+    folder: IdleCrawlDir,
     *,
     pages: Annotated[int | None, option("N", "A new budget of pages for the whole crawl.")] = None,
     time: Annotated[str | None, option("30m", "A new budget of time.")] = None,

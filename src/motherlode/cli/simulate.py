@@ -52,7 +52,10 @@ def simulate(
         bool, flag("--missing/--no-missing", "Keep links to pages that a recorded web lacks, as 404s.")
     ] = True,
     dead: Annotated[
-        float | None, option("RATE", "Keep only this share of those links. [default: 1]", min=0, max=1)
+        float | None,
+        option(
+            "RATE", "Keep only this share of the links to pages that a recorded web lacks. [default: 1]", min=0, max=1
+        ),
     ] = None,
     in_flight: Annotated[int, option("N", "Requests at the same time.", min=1)] = 1,
     delay: Annotated[float, option("SECONDS", "Virtual time between two requests to one host.", min=0)] = 0.0,

@@ -130,7 +130,7 @@ def describe_estimate(stats: CrawlStats) -> str:
     if left.is_early:
         unseen = f"{left.requests:,} requests are too few to estimate how many pages these link to"
     elif left.with_unseen is None:
-        unseen = "the number of pages that these link to has no bound yet"
+        unseen = "new links are still too many to estimate how many pages these link to"
     else:
         unseen = f"about {left.with_unseen:,.0f} together with pages that no link led to yet"
     among = f"among {left.urls:,} waiting URLs"

@@ -147,7 +147,9 @@ def _select(store: QuadStore, where: str) -> Iterator[str]:
     try:
         rows = store.query(f"SELECT DISTINCT ?thing {{ {where} }}")
     except SyntaxError as error:
-        raise TableError(f"--where is not a SPARQL pattern: {error}") from error
+        raise TableError(
+            f"--where {where!r} is not a SPARQL pattern such as '?thing schema:name ?name': {error}"
+        ) from error
     if "?thing" not in where and "$thing" not in where:
         raise TableError("--where needs the variable ?thing, as in '?thing schema:name ?name'")
     return (str(row[0]) for row in rows if row[0] is not None)  # type: ignore[union-attr]
