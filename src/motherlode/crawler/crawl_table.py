@@ -144,12 +144,15 @@ def _load_profile(iri: str, path: Path | None) -> Profile:
 
 def _select(store: QuadStore, where: str) -> Iterator[str]:
     """Return the things that a pattern matches."""
+    query = f"SELECT DISTINCT ?thing {{ {where} }}"
     try:
-        rows = store.query(f"SELECT DISTINCT ?thing {{ {where} }}")
+        rows = store.query(query)
     except SyntaxError as error:
-        raise TableError(
-            f"--where {where!r} is not a SPARQL pattern such as '?thing schema:name ?name': {error}"
-        ) from error
+        from motherlode.index.query.diagnostics import diagnose  # slow to import, and needed for errors only
+
+        problem = diagnose(query, str(error))
+        why = "; ".join(filter(None, (problem.message, problem.hint)))
+        raise TableError(f"--where {where!r} is not a SPARQL pattern such as '?thing schema:name ?n': {why}") from error
     if "?thing" not in where and "$thing" not in where:
         raise TableError("--where needs the variable ?thing, as in '?thing schema:name ?name'")
     return (str(row[0]) for row in rows if row[0] is not None)  # type: ignore[union-attr]

@@ -3,29 +3,29 @@ from __future__ import annotations
 from collections import Counter
 
 from motherlode.model import ContentKind, LinkSource, Syntax
-from motherlode.sim.synthetic import HABITS, Family, Role, SyntheticWeb
+from motherlode.sim.synthetic import HOST_PROFILES, Family, Role, SyntheticWeb
 from motherlode.sim.synthetic.entities import FOAF, RDFS, WRITERS
 from motherlode.sim.synthetic.page_model import LinkPosition
 from motherlode.sim.synthetic.population import World
 from motherlode.sim.synthetic.site_pages import SiteLinks
 
 
-def _host(web: SyntheticWeb, habit: str) -> str:
-    return web.hosts()[[one.name for one in HABITS].index(habit)]
+def _host(web: SyntheticWeb, profile: str) -> str:
+    return web.hosts()[[one.name for one in HOST_PROFILES].index(profile)]
 
 
 def test_rich_host_items_carry_data_and_lists_do_not(web: SyntheticWeb) -> None:
-    for habit, syntax in (
+    for profile, syntax in (
         ("recipes", Syntax.JSON_LD),
         ("shop", Syntax.MICRODATA),
         ("library", Syntax.RDFA),
         ("indie blog", Syntax.MICROFORMATS),
     ):
-        models = [web.facts(url) for url in web.urls(_host(web, habit))]
+        models = [web.facts(url) for url in web.urls(_host(web, profile))]
         items = [model for model in models if model.role is Role.ITEM]
         others = [model for model in models if model.role not in (Role.ITEM, Role.HOME)]
-        assert sum(syntax in model.counts for model in items) > 0.85 * len(items), habit
-        assert others and not any(model.relevant for model in others), habit
+        assert sum(syntax in model.counts for model in items) > 0.85 * len(items), profile
+        assert others and not any(model.relevant for model in others), profile
 
 
 def test_fully_marked_up_host_carries_data_on_every_page(web: SyntheticWeb) -> None:
@@ -34,7 +34,7 @@ def test_fully_marked_up_host_carries_data_on_every_page(web: SyntheticWeb) -> N
 
 
 def test_host_without_data_carries_almost_none(web: SyntheticWeb) -> None:
-    barren = [name for name in web.hosts() if web.habit(name).family is Family.BARREN]
+    barren = [name for name in web.hosts() if web.profile(name).family is Family.BARREN]
     models = [web.facts(url) for name in barren for url in web.urls(name)]
     share = sum(model.relevant for model in models) / len(models)
     assert 0 < share < 0.03
@@ -56,7 +56,7 @@ def test_mixed_host_carries_data_in_one_template(web: SyntheticWeb) -> None:
 
 def test_broken_jsonld_counts_readable_statements() -> None:
     web = SyntheticWeb(pages=60_000, seed=1, hosts=60)
-    careless = [host for host in web.hosts() if web.habit(host).flawed_permille]
+    careless = [host for host in web.hosts() if web.profile(host).flawed_permille]
     models = [web.facts(url) for host in careless for url in web.urls(host)]
     flaws = {(block.flaw.name, model.relevant) for model in models for block in model.blocks if model.role is Role.ITEM}
     assert {("NONE", True), ("TRAILING_COMMA", True), ("TEMPLATE", False)} == flaws
@@ -64,7 +64,7 @@ def test_broken_jsonld_counts_readable_statements() -> None:
 
 def test_unreliable_host_mostly_recovers() -> None:
     web = SyntheticWeb(pages=60_000, seed=1, hosts=60)
-    urls = [url for host in web.hosts() if web.habit(host).flaky_permille for url in web.urls(host)]
+    urls = [url for host in web.hosts() if web.profile(host).flaky_permille for url in web.urls(host)]
     once = [url for url in urls if web.facts(url).status == 503]
     always = [url for url in once if web.facts(url, attempt=1).status == 503]
     assert 0 < len(always) < len(once) < len(urls)
@@ -81,11 +81,11 @@ def test_profile_page_links_to_its_foaf_document(web: SyntheticWeb) -> None:
 
 
 WORLD = World(pages=8000, seed=4, hosts=None)
-NUMBER = {habit.name: number for number, habit in enumerate(HABITS)}
+NUMBER = {profile.name: number for number, profile in enumerate(HOST_PROFILES)}
 
 
-def _links(habit: str) -> SiteLinks:
-    return SiteLinks(WORLD.site(NUMBER[habit]), WORLD)
+def _links(profile: str) -> SiteLinks:
+    return SiteLinks(WORLD.site(NUMBER[profile]), WORLD)
 
 
 def test_site_links_shared_groups_are_built_once() -> None:
@@ -116,8 +116,8 @@ def test_site_links_of_host_with_robots_rules_include_disallowed_urls() -> None:
     assert not any("/private/" in link.url for link in _links("shop").footer)
 
 
-def _data(web: SyntheticWeb, habit: str) -> list[str]:
-    host = web.hosts()[[one.name for one in HABITS].index(habit)]
+def _data(web: SyntheticWeb, profile: str) -> list[str]:
+    host = web.hosts()[[one.name for one in HOST_PROFILES].index(profile)]
     return [url for url in web.urls(host) if web.facts(url).role is Role.DATA]
 
 

@@ -4,12 +4,12 @@ import pytest
 from protego import Protego
 
 from motherlode.model import ContentKind
-from motherlode.sim.synthetic import HABITS, Role, SyntheticWeb, Trap
+from motherlode.sim.synthetic import HOST_PROFILES, Role, SyntheticWeb, Trap
 from motherlode.sim.synthetic.special_urls import CRAWL_DELAY, without_session
 
 
-def _root(web: SyntheticWeb, habit: str) -> str:
-    return web.home(web.hosts()[[one.name for one in HABITS].index(habit)]).rstrip("/")
+def _root(web: SyntheticWeb, profile: str) -> str:
+    return web.home(web.hosts()[[one.name for one in HOST_PROFILES].index(profile)]).rstrip("/")
 
 
 def test_robots_rules_disallow_only_linked_private_urls(web: SyntheticWeb) -> None:
@@ -34,7 +34,7 @@ def test_host_without_rules_has_no_robots_txt(web: SyntheticWeb) -> None:
 
 def test_sitemaps_contain_every_item() -> None:
     web = SyntheticWeb(pages=60_000, seed=1, hosts=60)
-    hosts = [host for host in web.hosts() if web.habit(host).sitemap]
+    hosts = [host for host in web.hosts() if web.profile(host).sitemap]
     large = max(hosts, key=lambda host: sum(1 for _ in web.urls(host)))
     for host in (hosts[0], large):
         robots = web.robots(host)
@@ -89,7 +89,7 @@ def test_old_url_of_missing_item_gives_404(moved: SyntheticWeb, path: str) -> No
 
 
 def _start(web: SyntheticWeb, trap: Trap) -> str:
-    number = next(number for number, habit in enumerate(HABITS) if habit.trap is trap)
+    number = next(number for number, profile in enumerate(HOST_PROFILES) if profile.trap is trap)
     return web.home(web.hosts()[number])
 
 

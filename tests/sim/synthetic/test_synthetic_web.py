@@ -10,7 +10,7 @@ from collections import deque
 import pytest
 
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax
-from motherlode.sim.synthetic import HABITS, Family, Role, SyntheticWeb
+from motherlode.sim.synthetic import HOST_PROFILES, Family, Role, SyntheticWeb
 from motherlode.sim.synthetic.entities import EMBEDDED
 from motherlode.sim.synthetic.synthetic_web import choose
 from motherlode.www.media_types import ACCEPT
@@ -18,8 +18,8 @@ from motherlode.www.media_types import ACCEPT
 BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"
 
 
-def _root(web: SyntheticWeb, habit: str) -> str:
-    return web.home(web.hosts()[[one.name for one in HABITS].index(habit)]).rstrip("/")
+def _root(web: SyntheticWeb, profile: str) -> str:
+    return web.home(web.hosts()[[one.name for one in HOST_PROFILES].index(profile)]).rstrip("/")
 
 
 def test_identifier_redirects_303_by_negotiation(web: SyntheticWeb) -> None:
@@ -114,10 +114,10 @@ def test_web_with_same_seed_gives_same_bytes_in_any_order_and_process() -> None:
     assert _digest(SyntheticWeb(600, 10)) != here
 
 
-def test_demo_web_has_enough_hosts_and_every_habit(web: SyntheticWeb) -> None:
+def test_demo_web_has_enough_hosts_and_every_profile(web: SyntheticWeb) -> None:
     hosts = web.hosts()
     assert len(hosts) >= 40
-    assert {web.habit(host).name for host in hosts} == {habit.name for habit in HABITS}
+    assert {web.profile(host).name for host in hosts} == {profile.name for profile in HOST_PROFILES}
     assert sum(sum(1 for _ in web.urls(host)) for host in hosts) == web.pages == 5000
 
 
@@ -167,7 +167,7 @@ def test_demo_web_contains_every_kind_of_fault(web: SyntheticWeb) -> None:
 
 def test_web_seeds_are_few_and_have_little_data(web: SyntheticWeb) -> None:
     assert 5 <= len(web.seeds()) <= 10
-    families = [web.habit(url.split("/")[2]).family for url in web.seeds()]
+    families = [web.profile(url.split("/")[2]).family for url in web.seeds()]
     assert Family.RICH not in families and families.count(Family.BARREN) > families.count(Family.MIXED)
 
 
@@ -201,7 +201,7 @@ def test_web_unknown_urls_give_failures(web: SyntheticWeb) -> None:
     with pytest.raises(ValueError, match="no host"):
         web.answer("http://nobody.example/")
     with pytest.raises(ValueError, match="no host"):
-        web.habit("nobody.example")
+        web.profile("nobody.example")
     assert web.facts(f"http://{web.hosts()[0]}").status == 200
 
 

@@ -4,8 +4,18 @@ Every property of a page is drawn from a hash of its URL and the seed. `facts` r
 simulator, `answer` the bytes of the same page for a server.
 """
 
-from motherlode.sim.synthetic.host_profiles import HABITS, Family, Habit, ItemShape, Trap
+from motherlode.sim.synthetic.host_profiles import HOST_PROFILES, Family, HostProfile, ItemShape, Trap
 from motherlode.sim.synthetic.page_model import PageModel, Role, ServedResponse
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 
-__all__ = ["HABITS", "Family", "Habit", "ItemShape", "PageModel", "Role", "ServedResponse", "SyntheticWeb", "Trap"]
+__all__ = [
+    "HOST_PROFILES",
+    "Family",
+    "HostProfile",
+    "ItemShape",
+    "PageModel",
+    "Role",
+    "ServedResponse",
+    "SyntheticWeb",
+    "Trap",
+]

@@ -32,7 +32,7 @@ def render(model: PageModel, links: SiteLinks) -> bytes:
         return _feed(model, links.site).encode()
     if model.role is Role.ASSET:
         return _STYLE.encode()
-    charset = links.site.habit.charset
+    charset = links.site.profile.charset
     text = _html(model, links, charset)
     return text.encode() if charset is Charset.UTF8 else text.encode("cp1252", "replace")
 

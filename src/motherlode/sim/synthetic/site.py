@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from motherlode.model import ContentKind
 from motherlode.sim.synthetic.entity_kinds import KINDS, EntityKind, Titles
-from motherlode.sim.synthetic.host_profiles import Habit, ItemShape, Section
+from motherlode.sim.synthetic.host_profiles import HostProfile, ItemShape, Section
 from motherlode.sim.synthetic.random_draws import mix, named
 from motherlode.www.media_types import MEDIA
 
@@ -133,7 +133,7 @@ class Site:
     host: int
     name: str
     title: str
-    habit: Habit
+    profile: HostProfile
     seed: int
     size: int
     root: str
@@ -152,7 +152,7 @@ class Site:
 
     @property
     def encoding(self) -> str:
-        return self.habit.encodings[mix(self.seed, 3) % len(self.habit.encodings)]
+        return self.profile.encodings[mix(self.seed, 3) % len(self.profile.encodings)]
 
     @property
     def introduction_pages(self) -> int:
@@ -174,21 +174,21 @@ class Site:
 
 
 def build_site(
-    *, host: int, name: str, title: str, habit: Habit, seed: int, size: int, introduced: Sequence[int]
+    *, host: int, name: str, title: str, profile: HostProfile, seed: int, size: int, introduced: Sequence[int]
 ) -> Site:
-    """Divide `size` pages among the sections of the habit. The remainder becomes fixed pages."""
+    """Divide `size` pages among the sections of the profile. The remainder becomes fixed pages."""
     root = f"http://{name}"
     introductions = max(INTRODUCTIONS, -(-len(introduced) // max(1, size // 3)))
     left = size - 1 - -(-len(introduced) // introductions)
     fixed = 2 if left >= 10 else 0
-    parts = tuple(_parts(root, habit, seed, left - fixed))
+    parts = tuple(_parts(root, profile, seed, left - fixed))
     used = sum(part.lists + part.items * _PAGES_PER_ITEM.get(part.section.shape, 1) for part in parts)
     names = (*_FIXED_PAGES[: left - used], *(f"info-{number}" for number in range(len(_FIXED_PAGES), left - used)))
     return Site(
         host=host,
         name=name,
         title=title,
-        habit=habit,
+        profile=profile,
         seed=seed,
         size=size,
         root=root,
@@ -200,9 +200,9 @@ def build_site(
     )
 
 
-def _parts(root: str, habit: Habit, seed: int, pages: int) -> Iterator[SitePart]:
+def _parts(root: str, profile: HostProfile, seed: int, pages: int) -> Iterator[SitePart]:
     """Return as many sections as the number of pages allows. Each needs three: two items and their list."""
-    wanted = habit.sections if pages >= 3 else ()
+    wanted = profile.sections if pages >= 3 else ()
     while len(wanted) > 1 and pages * min(section.share for section in wanted) < 3 * _total(wanted):
         wanted = wanted[:-1]
     for number, section in enumerate(wanted):

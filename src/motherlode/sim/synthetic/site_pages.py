@@ -40,7 +40,7 @@ class SiteLinks:
     def __init__(self, site: Site, world: World) -> None:
         self.site = site
         self.world = world
-        self.design: Design = site.habit.designs[mix(site.seed, 1) % len(site.habit.designs)]
+        self.design: Design = site.profile.designs[mix(site.seed, 1) % len(site.profile.designs)]
         self.layout: Layout = layout(self.design, mix(site.seed, 2) % VARIANTS)
         self.paths = {place: slot.path for place, slot in self.layout.slots.items()}
 
@@ -78,7 +78,7 @@ class SiteLinks:
 
     def _entries(self, part: SitePart, items: Iterable[int]) -> list[tuple[str, str, int]]:
         """Return URL, title and random bits of items. It has a fast path: this is the hottest loop of a simulation."""
-        if self.site.habit.moved_permille or part.shape not in _PLAIN:
+        if self.site.profile.moved_permille or part.shape not in _PLAIN:
             return list(self._indirect_entries(part, items))
         seed, first, pattern, both = part.seed, part.first, part.pattern, part.titles.both
         found = []
@@ -90,7 +90,7 @@ class SiteLinks:
 
     def _indirect_entries(self, part: SitePart, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
         """Return URL, title and random bits of items that are linked by an identifier or through a redirect."""
-        moved = self.site.habit.moved_permille
+        moved = self.site.profile.moved_permille
         for item in items:
             bits = mix(part.seed, item)
             title = part.titles.title(bits)
@@ -106,9 +106,9 @@ class SiteLinks:
         targets = [(home, "Home"), *((part.list_url(1), part.name.title()) for part in site.parts)]
         if site.introduced:
             targets.append((site.introduction_url(1), "Links"))
-        if site.habit.trap is Trap.CALENDAR:
+        if site.profile.trap is Trap.CALENDAR:
             targets.append((f"{site.root}/calendar/2026-11", "Calendar"))
-        if site.habit.trap is Trap.FILTERS:
+        if site.profile.trap is Trap.FILTERS:
             targets.append((f"{site.root}/filter", "Filter"))
         return self._group(LinkPosition.NAVIGATION, targets)
 
@@ -134,9 +134,9 @@ class SiteLinks:
     def footer(self) -> tuple[Link, ...]:
         site = self.site
         targets = [(url, url.rpartition("/")[2].title()) for url in site.fixed]
-        if site.habit.moved_permille:
+        if site.profile.moved_permille:
             targets.append((f"{site.root}/go/loop/1", "Old site"))
-        if site.habit.robots:
+        if site.profile.robots:
             targets += [(f"{site.root}/search?q={word}", f"Search {word}") for word in ("maps", "salt")]
             targets += [(f"{site.root}/private/{number}", "Internal") for number in range(3)]
         return self._group(LinkPosition.FOOTER, targets)
@@ -187,7 +187,7 @@ class SitePages:
         self.site = site
         self.world = world
         self.links = SiteLinks(site, world)
-        self._media_type = _media_type(site.habit.charset, self.links.design)
+        self._media_type = _media_type(site.profile.charset, self.links.design)
         self._related_path = self.links.paths[LinkPosition.RELATED]
         self._kind = ContentKind.XHTML if self.links.design is Design.XHTML else ContentKind.HTML
 
@@ -198,11 +198,11 @@ class SitePages:
         friends = dict(self.world.elsewhere(site, mix(bits, n)) for n in range(2 + bits % 5))
         outside = tuple(links.anchor(LinkPosition.OUTSIDE, url, text) for url, text in friends.items())
         head: tuple[Link, ...] = ()
-        if site.habit.feed:
+        if site.profile.feed:
             head = (links.head(f"{site.root}/feed.xml", rel="alternate", type="application/rss+xml"),)
         groups = self._framed((LinkPosition.ITEMS, tuple(latest)), head=head, outside=outside)
         blocks = self._everywhere(bits)
-        if site.habit.featured and site.parts:
+        if site.profile.featured and site.parts:
             part = site.parts[0]
             blocks = self._blocks(part, part.bits(0))
         return self._page(site.home, Role.HOME, site.title, groups, bits, blocks=blocks)
@@ -278,16 +278,16 @@ class SitePages:
     def _page(
         self, url: str, role: Role, heading: str, groups: Groups, bits: int, *, blocks: tuple[Block, ...]
     ) -> PageModel:
-        habit = self.site.habit
-        if habit.trap is Trap.SESSION:
+        profile = self.site.profile
+        if profile.trap is Trap.SESSION:
             groups = with_session(groups, bits=bits)
-        stall = _STALL if habit.slow_permille and below(bits >> 49, habit.slow_permille) else 0.0
+        stall = _STALL if profile.slow_permille and below(bits >> 49, profile.slow_permille) else 0.0
         counts = {block.syntax: count for block in blocks if (count := block.count())} if blocks else _NOTHING
         return PageModel(
             url=url,
             role=role,
             kind=self._kind,
-            media_type="text/plain" if habit.lies and bits % 3 else self._media_type,
+            media_type="text/plain" if profile.lies and bits % 3 else self._media_type,
             counts=counts,
             types=TYPES[blocks[0].kind] if counts else (),
             size=SIZES[(bits >> 29) % 256],
@@ -301,7 +301,7 @@ class SitePages:
 
     def _failed(self, url: str, bits: int, attempt: int) -> PageModel | None:
         """Return 503 for some items of an unreliable host: for most of them once, for every fourth always."""
-        flaky = self.site.habit.flaky_permille
+        flaky = self.site.profile.flaky_permille
         if not (flaky and below(bits >> 45, flaky)) or (attempt and (bits >> 55) % 4):
             return None
         return PageModel(
@@ -310,8 +310,8 @@ class SitePages:
         )  # fmt: skip
 
     def _everywhere(self, bits: int) -> tuple[Block, ...]:
-        syntax = self.site.habit.sections[0].syntax
-        if not self.site.habit.every_page or syntax is None:
+        syntax = self.site.profile.sections[0].syntax
+        if not self.site.profile.every_page or syntax is None:
             return ()
         return (Block(syntax=syntax, kind=EntityKind.ARTICLE, bits=bits),)
 
@@ -323,7 +323,7 @@ class SitePages:
         if not below(bits >> 35, section.carries):
             return ()
         flaw = Flaw.NONE
-        if section.syntax is Syntax.JSON_LD and below(bits >> 44, self.site.habit.flawed_permille):
+        if section.syntax is Syntax.JSON_LD and below(bits >> 44, self.site.profile.flawed_permille):
             flaw = Flaw.TEMPLATE if (bits >> 57) % 3 == 0 else Flaw.TRAILING_COMMA
         return (Block(syntax=section.syntax, kind=part.kind, bits=bits, flaw=flaw),)
 
@@ -340,7 +340,7 @@ class SitePages:
         if below(bits >> 37, _OUTSIDE_PERMILLE):
             url, text = self.world.elsewhere(self.site, mix(bits, 7))
             found.append(links.with_sentence(LinkPosition.INLINE, url, text, bits))
-        if below(bits >> 39, self.site.habit.dead_permille):
+        if below(bits >> 39, self.site.profile.dead_permille):
             gone = part.pattern % ("old-page", part.first + part.items + 7 + item % 5)
             found.append(links.with_sentence(LinkPosition.INLINE, gone, "as reported before", bits >> 3))
         if below(bits >> 40, _GONE_HOST_PERMILLE):
@@ -371,7 +371,7 @@ class SitePages:
         bits = part.bits(item)
         document = self._document(part, item, bits)
         media_type = MEDIA[kind].media_types[0]
-        if self.site.habit.lies:
+        if self.site.profile.lies:
             media_type = _LIES[kind][bits % 2]
         count = document.count()
         syntax = MEDIA[kind].syntax

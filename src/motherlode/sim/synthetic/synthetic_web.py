@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from motherlode.sim.synthetic import special_urls
-from motherlode.sim.synthetic.host_profiles import HABITS, Habit, ItemShape, Trap
+from motherlode.sim.synthetic.host_profiles import HOST_PROFILES, HostProfile, ItemShape, Trap
 from motherlode.sim.synthetic.page_model import PageModel, ServedResponse
 from motherlode.sim.synthetic.population import World
 from motherlode.sim.synthetic.renderer import render
@@ -41,7 +41,7 @@ class SiteRequest(NamedTuple):
 
 def find(pages: SitePages, asked: SiteRequest) -> PageModel:
     """Return the page model at the URL. It is a 404 if nothing is there."""
-    if pages.site.habit.trap is Trap.SESSION:
+    if pages.site.profile.trap is Trap.SESSION:
         url, session = special_urls.without_session(asked.url)
         if session:
             clean = asked._replace(url=url, path=url[len(pages.site.root) :])
@@ -109,7 +109,7 @@ def _find_outside_sections(pages: SitePages, asked: SiteRequest) -> PageModel | 
 
 
 def _trap(pages: SitePages, path: str) -> PageModel | None:
-    trap = pages.site.habit.trap
+    trap = pages.site.profile.trap
     if trap is Trap.CALENDAR:
         return special_urls.calendar(pages.links, path)
     return special_urls.filters(pages.links, path) if trap is Trap.FILTERS else None
@@ -158,12 +158,12 @@ class SyntheticWeb:
 
     def seeds(self) -> list[str]:
         """Return home pages from which all hosts can be reached: those of hubs and of hosts with little data."""
-        count = min(len(HABITS), self._world.count)
-        return [self._world.home(host) for host in range(count) if HABITS[host].seed]
+        count = min(len(HOST_PROFILES), self._world.count)
+        return [self._world.home(host) for host in range(count) if HOST_PROFILES[host].seed]
 
-    def habit(self, host: str) -> Habit:
-        """Return the habit of a host. Raises ValueError if the host does not exist."""
-        return self._site(host).habit
+    def profile(self, host: str) -> HostProfile:
+        """Return the profile of a host. Raises ValueError if the host does not exist."""
+        return self._site(host).profile
 
     def urls(self, host: str) -> Iterator[str]:
         """Yield the URLs of a host's pages, all that count towards the size of the web."""
