@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from motherlode.cli.stats import _describe_unfinished, describe_estimate, print_summary
@@ -85,7 +88,7 @@ def test_summary_has_all_optional_rows(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("left", "dried_out", "said"),
+    ("left", "stopped_early", "said"),
     [
         (None, False, ""),
         (
@@ -117,10 +120,10 @@ def test_summary_has_all_optional_rows(capsys: pytest.CaptureFixture[str]) -> No
         ),
     ],
 )
-def test_estimate_is_described(left: Estimate | None, said: str, *, dried_out: bool) -> None:
-    words = describe_estimate(stats(left=left, dried_out=dried_out))
+def test_estimate_is_described(left: Estimate | None, said: str, *, stopped_early: bool) -> None:
+    words = describe_estimate(stats(left=left, stopped_early=stopped_early))
     assert words.endswith(said)
-    assert ("stopped early" in words) is dried_out
+    assert ("stopped early" in words) is stopped_early
 
 
 def test_problems_that_differ_in_a_number_are_one_kind(capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,3 +184,11 @@ def test_summary_of_a_crawl_with_challenges_counts_them_by_product(capsys: pytes
 def test_summary_says_how_many_pages_need_a_script(count: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     row = summary(capsys, stats(Counters(script_applications=count)))["scripts"]
     assert row == f"{said} until a script runs, which a crawl does not do"
+
+
+def test_every_key_of_stats_json_is_documented() -> None:
+    figures = {"unindexed_bytes": 1, "damaged_segments": ("a",), "sinks": ({},), "validation": {"pages": 1}}
+    text = (Path(__file__).parents[2] / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[a-z_`, ]+) \|", text.partition("## For Prometheus")[0], re.MULTILINE)
+    documented = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert documented == {*stats(**figures).summary(), "sources"}

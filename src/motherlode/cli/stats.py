@@ -121,7 +121,7 @@ def describe_estimate(stats: CrawlStats) -> str:
     left = stats.left
     if left is None:
         return ""
-    stopped = "; the crawl stopped early" if stats.dried_out else ""
+    stopped = "; the crawl stopped early" if stats.stopped_early else ""
     if not left.urls:
         return f"nothing: no URL is waiting{stopped}"
     if not left.found:

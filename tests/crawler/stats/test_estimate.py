@@ -175,7 +175,7 @@ def test_crawl_ends_and_can_be_resumed_when_its_policy_stops(tmp_path: Path) -> 
     web = small_web(tmp_path / "web.warc.gz", items=10, plain=400)
     folder, totals = crawled(tmp_path / "out", web, policy="sb-classifier:stop=10", target="rdf")
     assert 30 <= totals.fetched < 100
-    assert read_stats(folder).dried_out
+    assert read_stats(folder).stopped_early
     _, further = crawled(tmp_path / "out", web, policy="sb-classifier:stop=10", target="rdf")
     assert totals.fetched + 30 <= further.fetched < 200
 
@@ -187,7 +187,7 @@ def test_crawl_without_new_relevant_pages_stops_early(tmp_path: Path) -> None:
     assert totals.relevant == 10
     assert 20 < totals.fetched < 40
     stats = read_stats(folder)
-    assert stats.dried_out
+    assert stats.stopped_early
     assert stats.summary()["dried_out"] is True
     assert stats.left is not None
     assert stats.left.urls > 150

@@ -90,7 +90,7 @@ def test_summary_is_json_and_has_sinks_only_if_configured(
 
 def test_folder_of_an_earlier_version_has_no_estimate(tmp_path: Path) -> None:
     stats = read_stats(folder_with(tmp_path / "old", Counters(fetched=5)))
-    assert (stats.left, stats.dried_out, stats.summary()["estimated_left"]) == (None, False, None)
+    assert (stats.left, stats.stopped_early, stats.summary()["estimated_left"]) == (None, False, None)
 
 
 def test_stats_of_running_shards_are_added_up(tmp_path: Path) -> None:
