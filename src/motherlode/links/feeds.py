@@ -139,7 +139,7 @@ def _parse_time(text: str) -> float | None:
 
 
 def text_links(document: Document, options: LinkOptions) -> list[Link]:
-    """Return the URLs of a sitemap in plain text; an empty list if so many lines are no URLs that it is no sitemap."""
+    """Return the URLs of a sitemap in plain text. A text with too many other lines is not a sitemap: no links."""
     head = document.body[:_HEAD_BYTES].decode(document.charset, errors="replace")
     if not _URL_LINE.search(head.lstrip("\ufeff")):
         return []
