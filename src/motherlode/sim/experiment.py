@@ -290,16 +290,16 @@ def _run_on(
     trials = [
         Trial(
             policy=name,
-            seed=setup.seed + turn,
+            seed=setup.seed + repetition,
             pages=budget,
-            seeds=in_host_order(starts, setup.seed + turn),
+            seeds=in_host_order(starts, setup.seed + repetition),
             timing=setup.timing,
             model=setup.model if model is not None and setup.starts_from(name, model) else "",
             reward=DEFAULT_REWARD if name in (BFS, ORACLE) else setup.reward,
-            keep=setup.folder_of(name) if turn == 0 and name not in added else "",
+            keep=setup.folder_of(name) if repetition == 0 and name not in added else "",
         )
         for name in [*added, *setup.policies]
-        for turn in range(setup.repeat)
+        for repetition in range(setup.repeat)
     ]
     results = list(run_trials(spec, trials, processes=processes, watch=lambda now: progress(_step(now))))
     done = list(zip(trials, results, strict=True))

@@ -46,9 +46,9 @@ def test_host_names_map_back_to_hosts() -> None:
 
 def test_every_host_is_linked_from_an_earlier_one() -> None:
     population = _population(100_000)
-    introduced = [child for host in range(population.count) for child in population.introduces(host)]
-    assert sorted(introduced) == list(range(1, population.count))
-    assert all(child > host for host in range(population.count) for child in population.introduces(host))
+    listed_hosts = [child for host in range(population.count) for child in population.hosts_listed_by(host)]
+    assert sorted(listed_hosts) == list(range(1, population.count))
+    assert all(child > host for host in range(population.count) for child in population.hosts_listed_by(host))
 
 
 def test_popularity_is_uneven_and_within_family() -> None:
@@ -71,7 +71,7 @@ WORLD = World(pages=20_000, seed=2, hosts=None)
 
 def test_cross_host_links_lead_to_existing_hosts() -> None:
     site = WORLD.site(5)
-    targets = [WORLD.elsewhere(site, mix(1, n))[0] for n in range(400)]
+    targets = [WORLD.cross_host_link(site, mix(1, n))[0] for n in range(400)]
     assert all(WORLD.find(url.split("/")[2]) is not None for url in targets)
     homes = sum(url.count("/") == 3 and url.endswith("/") for url in targets)
     assert 0.6 < homes / 400 < 0.85
@@ -82,7 +82,7 @@ def test_cross_host_links_prefer_own_family() -> None:
     population = WORLD
     rich = next(host for host in range(population.count) if population.profile(host).family is Family.RICH)
     site = WORLD.site(rich)
-    hosts = [WORLD.find(WORLD.elsewhere(site, mix(3, n))[0].split("/")[2]) for n in range(400)]
+    hosts = [WORLD.find(WORLD.cross_host_link(site, mix(3, n))[0].split("/")[2]) for n in range(400)]
     own = sum(population.profile(host).family is Family.RICH for host in hosts if host is not None)
     assert own > 0.5 * 400
 

@@ -25,11 +25,11 @@ def _sample(web: SyntheticWeb, profile: str) -> list[PageModel]:
     host = web.hosts()[[one.name for one in HOST_PROFILES].index(profile)]
     by_role: dict[Role, list[PageModel]] = defaultdict(list)
     for url in (*web.urls(host), *(f"http://{host}{path}" for path in SPECIAL_PATHS)):
-        model = web.facts(url, attempt=1)
+        model = web.page_model(url, attempt=1)
         if model.status == 200:
             by_role[model.role].append(model)
     for model in list(by_role[Role.ITEM]):
-        by_role[Role.TRAP] += [web.facts(link.url) for link in model.links if "sid=" in link.url]
+        by_role[Role.TRAP] += [web.page_model(link.url) for link in model.links if "sid=" in link.url]
     return [model for models in by_role.values() for model in models[:PER_ROLE]]
 
 
@@ -69,7 +69,7 @@ def test_rendered_page_sizes_are_close_to_model(web: SyntheticWeb) -> None:
     sizes = []
     for host in web.hosts():
         for url in list(web.urls(host))[:40]:
-            model = web.facts(url, attempt=1)
+            model = web.page_model(url, attempt=1)
             if model.status == 200 and model.kind is ContentKind.HTML:
                 sizes.append((len(web.answer(url, attempt=1).body), model.size))
     assert sum(abs(real - said) < 0.25 * said + 500 for real, said in sizes) > 0.9 * len(sizes)

@@ -7,7 +7,7 @@ from motherlode.sim.synthetic.random_draws import mix
 from motherlode.sim.synthetic.site import Site, build_site
 
 
-def _site(profile: HostProfile, size: int, introduced: int = 0) -> Site:
+def _site(profile: HostProfile, size: int, listed_hosts: int = 0) -> Site:
     return build_site(
         host=3,
         name="a-3.example",
@@ -15,7 +15,7 @@ def _site(profile: HostProfile, size: int, introduced: int = 0) -> Site:
         profile=profile,
         seed=mix(1, size),
         size=size,
-        introduced=range(introduced),
+        listed_hosts=range(listed_hosts),
     )
 
 
@@ -26,10 +26,10 @@ def test_site_has_given_number_of_pages(profile: HostProfile, size: int) -> None
     assert len(urls) == len(set(urls)) == size
 
 
-def test_site_with_many_introductions_keeps_its_size() -> None:
-    site = _site(HOST_PROFILES[0], 12, introduced=5000)
+def test_site_with_many_listed_hosts_keeps_its_size() -> None:
+    site = _site(HOST_PROFILES[0], 12, listed_hosts=5000)
     assert len(list(site.urls())) == 12
-    assert site.introduction_pages * site.introductions >= 5000
+    assert site.host_list_pages * site.hosts_per_list >= 5000
 
 
 @pytest.mark.parametrize("profile", HOST_PROFILES, ids=lambda profile: profile.name)

@@ -1,6 +1,6 @@
 """A generated web of data: a thousand to ten million pages, the same for the same seed.
 
-Every property of a page is drawn from a hash of its URL and the seed. `facts` returns the model of a page for the
+Every property of a page is drawn from a hash of its URL and the seed. `page_model` returns the model of a page for the
 simulator, `answer` the bytes of the same page for a server.
 """
 

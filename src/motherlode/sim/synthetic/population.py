@@ -90,7 +90,7 @@ class World:
         host = int(digits)
         return host if host < self.count and self.name(host) == name else None
 
-    def introduces(self, host: int) -> Sequence[int]:
+    def hosts_listed_by(self, host: int) -> Sequence[int]:
         """Return the hosts that this host must link to, so that every host is reachable: these links form a tree."""
         first, last = self._first_child[host], self._first_child[host + 1]
         return [int(child) for child in self._by_parent[first:last]]
@@ -111,7 +111,7 @@ class World:
             profile=self.profile(host),
             seed=mix(self._seed, host),
             size=int(self.sizes[host]),
-            introduced=self.introduces(host),
+            listed_hosts=self.hosts_listed_by(host),
         )
 
     def title(self, host: int) -> str:
@@ -120,7 +120,7 @@ class World:
     def home(self, host: int) -> str:
         return f"http://{self.name(host)}/"
 
-    def elsewhere(self, site: Site, bits: int) -> tuple[str, str]:
+    def cross_host_link(self, site: Site, bits: int) -> tuple[str, str]:
         """Return URL and title of a page on another host: mostly its home page, half of the time in the same family."""
         family = site.profile.family if bits % 2 else None
         host = self.famous(mix(bits, 1), family)
@@ -142,8 +142,8 @@ class World:
     def kin(self, site: Site, bits: int) -> Site:
         """Return another site with the same host profile, or this site if there is no other."""
         alike = self._same_profile[int(self.profiles[site.host])]
-        for turn in range(_KIN_TRIES):
-            host = int(alike[(bits >> (8 * turn)) % len(alike)])
+        for attempt in range(_KIN_TRIES):
+            host = int(alike[(bits >> (8 * attempt)) % len(alike)])
             if host != site.host:
                 return self.site(host)
         return site

@@ -1,4 +1,4 @@
-"""The page models of a site (home, fixed pages, introductions, lists, items, RDF documents) and the links on them."""
+"""The page models of a site (home, fixed pages, lists of hosts, lists, items, RDF documents) and the links on them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -42,15 +42,15 @@ class SiteLinks:
         self.world = world
         self.design: Design = site.profile.designs[mix(site.seed, 1) % len(site.profile.designs)]
         self.layout: Layout = layout(self.design, mix(site.seed, 2) % VARIANTS)
-        self.paths = {place: slot.path for place, slot in self.layout.slots.items()}
+        self.paths = {position: slot.path for position, slot in self.layout.slots.items()}
 
-    def anchor(self, place: LinkPosition, url: str, text: str, *, rel: str = "", type: str = "") -> Link:
-        return Link(url=url, source=_ANCHOR, anchor=text, rel=rel, type=type, tag_path=self.paths[place])
+    def anchor(self, position: LinkPosition, url: str, text: str, *, rel: str = "", type: str = "") -> Link:
+        return Link(url=url, source=_ANCHOR, anchor=text, rel=rel, type=type, tag_path=self.paths[position])
 
-    def with_sentence(self, place: LinkPosition, url: str, text: str, bits: int) -> Link:
+    def with_sentence(self, position: LinkPosition, url: str, text: str, bits: int) -> Link:
         """Return a link followed by a sentence."""
         context = CONTEXTS[(bits >> 41) % len(CONTEXTS)]
-        return Link(url=url, source=_ANCHOR, anchor=text, context=context, tag_path=self.paths[place])
+        return Link(url=url, source=_ANCHOR, anchor=text, context=context, tag_path=self.paths[position])
 
     def head(self, url: str, *, rel: str, type: str) -> Link:
         return Link(url=url, source=LinkSource.LINK_ELEMENT, rel=rel, type=type, tag_path=self.paths[LinkPosition.HEAD])
@@ -104,8 +104,8 @@ class SiteLinks:
         site = self.site
         home = f"{site.root}/index.html" if self.design is Design.TABLES else site.home
         targets = [(home, "Home"), *((part.list_url(1), part.name.title()) for part in site.parts)]
-        if site.introduced:
-            targets.append((site.introduction_url(1), "Links"))
+        if site.listed_hosts:
+            targets.append((site.host_list_url(1), "Links"))
         if site.profile.trap is Trap.CALENDAR:
             targets.append((f"{site.root}/calendar/2026-11", "Calendar"))
         if site.profile.trap is Trap.FILTERS:
@@ -127,7 +127,9 @@ class SiteLinks:
     def outside(self) -> tuple[Link, ...]:
         """Return links to partner sites, which every page has."""
         seed = mix(self.site.seed, 6)
-        targets = dict(self.world.elsewhere(self.site, mix(seed, n)) for n in range(seed % (_OUTSIDE_EVERYWHERE + 1)))
+        targets = dict(
+            self.world.cross_host_link(self.site, mix(seed, n)) for n in range(seed % (_OUTSIDE_EVERYWHERE + 1))
+        )
         return self._group(LinkPosition.OUTSIDE, targets.items())
 
     @cached_property
@@ -141,16 +143,18 @@ class SiteLinks:
             targets += [(f"{site.root}/private/{number}", "Internal") for number in range(3)]
         return self._group(LinkPosition.FOOTER, targets)
 
-    def _group(self, place: LinkPosition, targets: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
-        return tuple(self.anchor(place, url, text) for url, text in targets)
+    def _group(self, position: LinkPosition, targets: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
+        return tuple(self.anchor(position, url, text) for url, text in targets)
 
 
 def with_session(groups: Groups, *, bits: int) -> Groups:
     """Return the same links, one of them with a new session id. With several, the trap would grow exponentially."""
     session = f"{mix(bits, 77) & 0xFFFFFFFFFFFF:012x}"
     return tuple(
-        (place, (_marked(group[0], session), *group[1:])) if place is LinkPosition.RELATED and group else (place, group)
-        for place, group in groups
+        (position, (_marked(group[0], session), *group[1:]))
+        if position is LinkPosition.RELATED and group
+        else (position, group)
+        for position, group in groups
     )
 
 
@@ -195,7 +199,7 @@ class SitePages:
         site, links = self.site, self.links
         bits = mix(site.seed, 10)
         latest = [link for part in site.parts for link in links.listed(part, range(min(_LATEST, part.items)))]
-        friends = dict(self.world.elsewhere(site, mix(bits, n)) for n in range(2 + bits % 5))
+        friends = dict(self.world.cross_host_link(site, mix(bits, n)) for n in range(2 + bits % 5))
         outside = tuple(links.anchor(LinkPosition.OUTSIDE, url, text) for url, text in friends.items())
         head: tuple[Link, ...] = ()
         if site.profile.feed:
@@ -213,20 +217,20 @@ class SitePages:
         groups = self._framed((LinkPosition.CRUMBS, self.links.navigation[:1]))
         return self._page(url, Role.FIXED, url.rpartition("/")[2].title(), groups, bits, blocks=self._everywhere(bits))
 
-    def introductions(self, page: int) -> PageModel:
+    def host_list(self, page: int) -> PageModel:
         """Return a page that lists other hosts."""
         site, links, world = self.site, self.links, self.world
-        first = (page - 1) * site.introductions
-        hosts = site.introduced[first : first + site.introductions]
+        first = (page - 1) * site.hosts_per_list
+        hosts = site.listed_hosts[first : first + site.hosts_per_list]
         bits = mix(site.seed, 10_000 + page)
         items = tuple(
             links.with_sentence(LinkPosition.ITEMS, world.home(host), world.title(host), mix(bits, host))
             for host in hosts
         )
-        pager = self._pager((page - 1, page + 1), site.introduction_pages, site.introduction_url)
+        pager = self._pager((page - 1, page + 1), site.host_list_pages, site.host_list_url)
         groups = self._framed((LinkPosition.ITEMS, items), (LinkPosition.PAGER, pager))
-        url = site.introduction_url(page)
-        return self._page(url, Role.INTRODUCTIONS, "Links", groups, bits, blocks=self._everywhere(bits))
+        url = site.host_list_url(page)
+        return self._page(url, Role.HOST_LIST, "Links", groups, bits, blocks=self._everywhere(bits))
 
     def list(self, part: SitePart, page: int) -> PageModel:
         first = (page - 1) * part.length
@@ -338,7 +342,7 @@ class SitePages:
         links = self.links
         found = []
         if below(bits >> 37, _OUTSIDE_PERMILLE):
-            url, text = self.world.elsewhere(self.site, mix(bits, 7))
+            url, text = self.world.cross_host_link(self.site, mix(bits, 7))
             found.append(links.with_sentence(LinkPosition.INLINE, url, text, bits))
         if below(bits >> 39, self.site.profile.dead_permille):
             gone = part.pattern % ("old-page", part.first + part.items + 7 + item % 5)
@@ -361,8 +365,8 @@ class SitePages:
         if span < 2:
             return ()
         numbers = {(item + 1) % span: None, (item - 1) % span: None}
-        for turn in range(_RELATED):
-            numbers[(bits >> (10 * turn)) % span] = None
+        for attempt in range(_RELATED):
+            numbers[(bits >> (10 * attempt)) % span] = None
         numbers.pop(item, None)
         return self.links.items(self._related_path, part, numbers)
 
@@ -431,7 +435,7 @@ class SitePages:
 
 def _neighbours(part: SitePart, item: int, bits: int, *, most: int) -> list[int]:
     """Return related items of the same section: the next one, so that all are reachable, and some at random."""
-    numbers = [(item + 1) % part.items, *((bits >> (9 * turn)) % part.items for turn in range(1 + bits % most))]
+    numbers = [(item + 1) % part.items, *((bits >> (9 * attempt)) % part.items for attempt in range(1 + bits % most))]
     return [number for number in dict.fromkeys(numbers) if number != item]
 
 

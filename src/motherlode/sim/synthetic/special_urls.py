@@ -29,7 +29,7 @@ def without_session(url: str) -> tuple[str, int]:
 
 def in_session(model: PageModel, url: str, session: int) -> PageModel:
     """Return the page of a visitor with a session: the same page at another URL, and a link into a new session."""
-    clean = tuple((place, tuple(_cleaned(link) for link in group)) for place, group in model.groups)
+    clean = tuple((position, tuple(_cleaned(link) for link in group)) for position, group in model.groups)
     groups = with_session(clean, bits=mix(session, model.bits & 0xFFFFFFFF))
     return structs.replace(model, url=url, groups=groups, trap=True)
 

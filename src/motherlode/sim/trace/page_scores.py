@@ -14,7 +14,7 @@ import msgspec
 from motherlode.crawler.scoring import ScorerClient, make_client
 from motherlode.policies import Reward, Target
 from motherlode.policies.scorers import ScorerError, ScorerLimits, ScorerSpec, encode_page
-from motherlode.sim.trace.files import existing_parts, read_facts, read_pages
+from motherlode.sim.trace.files import existing_parts, read_pages, read_statements
 
 _REPORT_EVERY = 50
 
@@ -79,7 +79,7 @@ async def _score_all(
 def _messages(folder: Path, limits: ScorerLimits) -> Iterator[bytes | None]:
     """Yield what a scorer gets for each row of a trace; None for a row that is no page."""
     for part in existing_parts(folder):
-        facts = dict(read_facts(folder, part))
+        statements = dict(read_statements(folder, part))
         for number, row in enumerate(read_pages(folder, part)):
             yield (
                 None
@@ -89,7 +89,7 @@ def _messages(folder: Path, limits: ScorerLimits) -> Iterator[bytes | None]:
                     kind=row.kind,
                     counts=row.counts,
                     text=None,
-                    quads=facts.get(number, b""),
+                    quads=statements.get(number, b""),
                     max_bytes=limits.max_bytes,
                 )
             )
