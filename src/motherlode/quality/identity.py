@@ -1,7 +1,7 @@
 """Identity of things: descriptions of one thing on several pages and hosts become one cluster.
 
 Descriptions that share an identifier form a *group*. Only descriptions of compatible types are compared: those of the
-same class, or of a class and its subclass. The names decide what the identifier is worth. If most of them agree,
+same class, or of a class and its subclass. The names decide whether the identifier counts. If most of them agree,
 descriptions with agreeing names are joined; a description without a name is joined by a strong identifier only. If a
 large part of them disagrees, the identifier belongs to no single thing: it is a *hub*, such as the telephone number of
 a shop or a GTIN that was copied into a template, and joins nothing. Each join keeps its evidence.

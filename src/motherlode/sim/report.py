@@ -24,7 +24,7 @@ _SIZES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Chart:
     """A chart: its curves, axes and title."""
 
     name: str
@@ -144,16 +144,15 @@ _CHARTS = (
 _DIAGONAL = Curve(name="predicted = observed", points=((0, 0), (100, 100)))
 
 
-def pictures(experiment: Experiment) -> list[Picture]:
+def make_charts(experiment: Experiment) -> list[Chart]:
     results = results_by_policy(experiment).items()
     made = [
-        Picture(name, title, explanation, axes, tuple(draw(experiment, policy, own) for policy, own in results))
+        Chart(name, title, explanation, axes, tuple(draw(experiment, policy, own) for policy, own in results))
         for (name, title), explanation, axes, draw in _CHARTS
     ]
-    shown = [picture for picture in made if any(curve.points for curve in picture.curves)]
+    shown = [chart for chart in made if any(curve.points for curve in chart.curves)]
     return [
-        replace(picture, curves=(*picture.curves, _DIAGONAL)) if picture.name == "calibration" else picture
-        for picture in shown
+        replace(chart, curves=(*chart.curves, _DIAGONAL)) if chart.name == "calibration" else chart for chart in shown
     ]
 
 
@@ -167,9 +166,9 @@ _HEADS = ("policy", "runs", "fetched", "relevant", "harvest rate", "recall", "fo
 def write_outputs(folder: Path, experiment: Experiment) -> Path:
     """Write all files into a folder and return the path of the HTML report."""
     folder.mkdir(parents=True, exist_ok=True)
-    shown = pictures(experiment)
-    for picture in shown:
-        write_svg(folder / f"{picture.name}.svg", picture.curves, picture.title, axes=picture.axes)
+    shown = make_charts(experiment)
+    for chart in shown:
+        write_svg(folder / f"{chart.name}.svg", chart.curves, chart.title, axes=chart.axes)
     _write_csv(folder / "rows.csv", _rows(experiment))
     _write_csv(folder / "curves.csv", _curves(experiment))
     _write_csv(folder / "hosts.csv", _hosts(experiment))
@@ -244,7 +243,7 @@ _CALIBRATION_HEADS = (
 )
 
 
-def _page(experiment: Experiment, shown: Sequence[Picture]) -> str:
+def _page(experiment: Experiment, shown: Sequence[Chart]) -> str:
     rows = {
         name: [row for row in experiment.rows if row.policy == name]
         for name in dict.fromkeys(r.policy for r in experiment.rows)
@@ -257,7 +256,7 @@ def _page(experiment: Experiment, shown: Sequence[Picture]) -> str:
         notes=experiment.notes,
         policy_heads=_HEADS,
         policies=[(_short(name), _figures(own)) for name, own in rows.items()],
-        charts=[(picture, _chart(picture)) for picture in shown],
+        charts=[(chart, _render(chart)) for chart in shown],
         calibration_heads=_CALIBRATION_HEADS,
         calibration=_calibration_rows(experiment),
         host_heads=("host", "available", *(_short(name) for name in results_by_policy(experiment))),
@@ -301,8 +300,8 @@ def spread(values: Sequence[float | None]) -> str:
     return f"{mean(known):.3f}" + (f" ±{pstdev(known):.3f}" if len(known) > 1 else "")
 
 
-def _chart(picture: Picture) -> Markup:
-    return line_chart(picture.curves, title=picture.title, width=860, height=400, name=picture.name, axes=picture.axes)
+def _render(chart: Chart) -> Markup:
+    return line_chart(chart.curves, title=chart.title, width=860, height=400, name=chart.name, axes=chart.axes)
 
 
 def _host_rows(experiment: Experiment) -> list[tuple[str, list[str]]]:

@@ -408,7 +408,7 @@ class SitePages:
 
     def _friends(self, part: SitePart, item: int, bits: int) -> tuple[Edge, ...]:
         """Return friends on the same host and often one on another host, each with the URL of their document."""
-        known = {part.data_url(number): part.bits(number) for number in _neighbours(part, item, bits, most=4)}
+        known = {part.data_url(number): part.bits(number) for number in _related_items(part, item, bits, most=4)}
         if bits % 2:
             other = self.world.kin(self.site, mix(bits, 21))
             far = other.parts[0] if other.parts else part
@@ -422,7 +422,7 @@ class SitePages:
     def _relations(self, part: SitePart, item: int, bits: int) -> tuple[Edge, ...]:
         edges = [
             Edge(predicate=DCTERMS + "relation", target=part.entry_url(number, part.bits(number)))
-            for number in _neighbours(part, item, bits, most=3)
+            for number in _related_items(part, item, bits, most=3)
         ]
         if bits % 2:
             other = self.world.kin(self.site, mix(bits, 22))
@@ -433,7 +433,7 @@ class SitePages:
         return tuple(edges)
 
 
-def _neighbours(part: SitePart, item: int, bits: int, *, most: int) -> list[int]:
+def _related_items(part: SitePart, item: int, bits: int, *, most: int) -> list[int]:
     """Return related items of the same section: the next one, so that all are reachable, and some at random."""
     numbers = [(item + 1) % part.items, *((bits >> (9 * attempt)) % part.items for attempt in range(1 + bits % most))]
     return [number for number in dict.fromkeys(numbers) if number != item]
