@@ -160,7 +160,7 @@ class WaitRule:
             self._snoozed_hosts.put(host, value)
 
     def _pick_or_wait(self, arm: str | None, value: float) -> str | None:
-        """Return the best ready arm, or None with `awaited` set if the policy waits for a snoozed host of higher value."""
+        """Return the best ready arm, or None with `awaited` set if the policy waits for a better snoozed host."""
         self.awaited = ""
         if arm is not None and self.wait_threshold:
             host = self._snoozed_hosts.best()
