@@ -25,7 +25,15 @@ def resume(
     as_json: AsJson = False,
     log_level: LogLevel = None,
 ) -> None:
-    """Continue a crawl that was stopped or killed. Only URLs that were in flight are fetched again."""
+    """Continue a crawl that was stopped or killed. Only URLs that were in flight are fetched again.
+
+    The parameters are those of the crawl. Budgets are for the whole crawl, with what was spent before.
+
+    \b
+    Examples:
+      motherlode resume out
+      motherlode resume out --pages 5000                    the crawl had --pages 1000, so 4000 more
+    """
     crawl = CrawlFolder(folder)
     saved = crawl.read_job()
     changes: dict[str, Any] = {

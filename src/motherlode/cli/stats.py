@@ -20,7 +20,16 @@ _MAX_PROBLEM_KINDS = 5
 
 
 def stats(folder: CrawlDir, *, as_json: AsJson = False) -> None:
-    """Summarize what a crawl has fetched and found."""
+    """Summarize what a crawl has fetched and found.
+
+    The summary has the relevant pages and how many are left, failures and refused URLs by reason, problems of pages,
+    and syntaxes. docs/reference/metrics.md explains the keys of the JSON.
+
+    \b
+    Examples:
+      motherlode stats out
+      motherlode stats out --json
+    """
     from motherlode.crawler.stats.reader import read_stats
 
     found = read_stats(CrawlFolder(folder))
