@@ -74,7 +74,7 @@ SETUPS = (
 def recorded(path: Path, pages: int) -> list[str]:
     """Write the finite part of a synthetic web as a WARC file; return the home pages of its hosts."""
     web = SyntheticWeb(pages, 5)
-    hosts = [host for host in web.hosts() if web.habit(host).trap is None]
+    hosts = [host for host in web.hosts() if web.profile(host).trap is None]
     file = WarcFile(path)
     for host in hosts:
         for url in web.urls(host):

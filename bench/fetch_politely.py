@@ -113,7 +113,7 @@ class FetchOnly:
 
     def _fail(self, result: LeaseResult, failure: Failure) -> None:
         lease, now = result.lease, time.time()
-        if failure.elsewhere:
+        if failure.has_other_address:
             self._frontier.end(lease, End.NEXT_ADDRESS, now, failure=failure)
             return
         if failure.kind is FailureKind.NO_DNS and self._frontier.waits_for_address(lease, now):

@@ -1,6 +1,7 @@
-"""Run all benchmarks one after the other, and join their results to bench/RESULTS.md with date and machine.
+"""Run all benchmarks one after the other, and join their results to bench/RESULTS.md.
 
     python bench/run.py [NAME...]    run only these; the sections of the others stay as they are
+    python bench/run.py --join       run none, only join the results
 
 While a benchmark runs, the CPU that all other processes use is measured. If it is above 0.1 cores, the benchmark runs
 once more, and if it is still above, the section says so.
@@ -12,7 +13,6 @@ import sys
 from pathlib import Path
 
 from quiet import Run, run
-from results import machine, today
 
 FOLDER = Path(__file__).parent
 ORDER = (
@@ -23,6 +23,9 @@ ORDER = (
 
 
 def main(names: list[str]) -> int:
+    if names == ["--join"]:
+        write()
+        return 0
     unknown = sorted(set(names) - set(ORDER))
     if unknown:
         print(f"unknown benchmark: {', '.join(unknown)}; known: {', '.join(ORDER)}", file=sys.stderr)
@@ -56,16 +59,22 @@ def measure(name: str) -> Run:
     return done
 
 
+HEAD = """# Benchmarks
+
+Written by `make bench` from the files in `bench/results`. Each section says when and on which machine it was measured.
+
+Both sides of every ratio were measured in the same run. A section that was measured beside other work says so.
+"""
+
+
+def join() -> str:
+    """Return all results as one document."""
+    sections = (path.read_text() for name in ORDER if (path := FOLDER / "results" / f"{name}.md").exists())
+    return "\n".join([HEAD, *sections])
+
+
 def write() -> None:
-    sections = [path.read_text() for name in ORDER if (path := FOLDER / "results" / f"{name}.md").exists()]
-    head = (
-        f"# Benchmarks\n\nWritten by `make bench` on {today()}, {machine()}. Each section says when it was measured.\n"
-    )
-    note = (
-        "Both sides of every ratio were measured in the same run. A section that was measured beside other work says "
-        "so.\n"
-    )
-    (FOLDER / "RESULTS.md").write_text("\n".join([head, note, *sections]))
+    (FOLDER / "RESULTS.md").write_text(join())
 
 
 if __name__ == "__main__":

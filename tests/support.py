@@ -38,7 +38,7 @@ def write_warc(path: Path, responses: Iterable[tuple[str, int, dict[str, str], b
 def synthetic_warc(path: Path, *, pages: int, seed: int) -> tuple[Path, list[str]]:
     """The finite part of a synthetic web, and the home pages of its hosts."""
     web = SyntheticWeb(pages, seed)
-    hosts = [host for host in web.hosts() if web.habit(host).trap is None]
+    hosts = [host for host in web.hosts() if web.profile(host).trap is None]
 
     def responses() -> Iterable[tuple[str, int, dict[str, str], bytes]]:
         for host in hosts:

@@ -94,7 +94,7 @@ def synthesised(pages: int) -> Iterator[MeasuredPage]:
     web = SyntheticWeb(pages=pages, seed=1)
     for host in web.hosts():
         for url in web.urls(host):
-            page = web.facts(url, attempt=1)
+            page = web.page_model(url, attempt=1)
             data = page.role is Role.DATA
             yield MeasuredPage(
                 url=url,

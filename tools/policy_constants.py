@@ -22,7 +22,7 @@ FOLDER = Path(package.__file__).parent
 SOURCE = FOLDER.parents[1]
 ELSEWHERE = {
     "policies/priority_queue.py": ("_WAIT_THRESHOLD", "_WAIT_THRESHOLD_WITHOUT_DELAY"),
-    "frontier/host_queue.py": ("_MAX_AWAITED_SECONDS", "_MIN_PATIENCE_SECONDS"),
+    "frontier/host_queue.py": ("_MAX_AWAITED_SECONDS", "_MIN_CRAWL_WAIT_SECONDS"),
 }
 """Constants of other modules that change picks, by module. All four belong to the rule by which a crawl waits for a
 better host, so they have no effect on crawls with one request in flight and no delay."""

@@ -73,7 +73,7 @@ class Measured:
     host_memory: float
     """Bytes of memory per host (frontier.md: difference between a million and ten thousand hosts)."""
     quad_bytes: float
-    """Bytes on disk per quad, including union and provenance (index.md)."""
+    """Bytes on disk per quad: log, store with union and provenance, words (index.md)."""
     known: float
     """Known URLs per fetched page in a crawl of 2,000 real pages (cluster.json)."""
     links: float
@@ -103,7 +103,7 @@ def read_measured(folder: Path) -> Measured:
         url_bytes=1e9 * largest[-1] / urls,
         url_memory=(1e6 * smallest[-3] - 10_000 * host_memory) / urls,
         host_memory=host_memory,
-        quad_bytes=_number(r"\(([\d,]+) bytes per quad\)", index),
+        quad_bytes=sum(_number(rf"disk per quad: .*\| (?:\d+ \+ ){{{part}}}(\d+)", index) for part in range(3)),
         known=shards["known_a_page"],
         links=2 * shards["links_a_page"],  # with two shards, half of the links to other domains stay in their shard
         link_bytes=shards["bytes_a_page"] / shards["links_a_page"],

@@ -14,9 +14,9 @@ from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlo
 from tests.crawler.small_web import HOME
 
 
-def stats_of(totals: Counters, *, waiting: int = 0, dried_out: bool = False) -> CrawlStats:
+def stats_of(totals: Counters, *, waiting: int = 0, stopped_early: bool = False) -> CrawlStats:
     left = Estimate(urls=waiting)
-    return CrawlStats(totals=totals, hosts=(), known_urls=0, refused={}, disk=0, left=left, dried_out=dried_out)
+    return CrawlStats(totals=totals, hosts=(), known_urls=0, refused={}, disk=0, left=left, stopped_early=stopped_early)
 
 
 def end_of(stats: CrawlStats, folder: str = "out", **job: object) -> str:
@@ -49,7 +49,7 @@ def test_crawl_end_follows_the_wishes_of_the_web_site(tmp_path: Path) -> None:
 
 
 def test_crawl_end_after_early_stop_names_the_command_to_continue() -> None:
-    said = end_of(stats_of(Counters(fetched=50), dried_out=True), stop_after=20, stop_below=0.1, pages=50)
+    said = end_of(stats_of(Counters(fetched=50), stopped_early=True), stop_after=20, stop_below=0.1, pages=50)
     assert said == (
         "stopped early: less than 0.1 of the last 20 requests gave a relevant page; "
         "`motherlode resume out` continues for at least as many requests"
@@ -57,7 +57,7 @@ def test_crawl_end_after_early_stop_names_the_command_to_continue() -> None:
 
 
 def test_crawl_end_after_early_stop_by_the_policy_names_the_policy() -> None:
-    said = end_of(stats_of(Counters(fetched=50), dried_out=True), policy="sb-classifier:stop=20")
+    said = end_of(stats_of(Counters(fetched=50), stopped_early=True), policy="sb-classifier:stop=20")
     assert said.startswith("stopped early: relevant pages have become rare for the policy sb-classifier:stop=20;")
 
 

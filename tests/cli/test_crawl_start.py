@@ -98,6 +98,8 @@ def test_crawl_of_the_network_without_contact_gets_a_hint(tmp_path: Path, web: s
     flags = ("-o", str(tmp_path / "out"))
     assert hint in motherlode("crawl", GUARDED, *flags).stderr
     assert hint not in motherlode("crawl", GUARDED, *flags, "--contact", "https://a.example/bot").stderr
+    assert hint not in motherlode("crawl", GUARDED, *flags, "--contact", "bot@a.example").stderr
+    assert "and 'me' is neither" in motherlode("crawl", GUARDED, *flags, "--contact", "me").stderr
     assert hint not in motherlode("crawl", GUARDED, *flags, "--quiet").stderr
     assert hint not in motherlode("crawl", HOME, "--web", web, *flags).stderr
 

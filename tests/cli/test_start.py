@@ -78,6 +78,7 @@ def test_shell_completes_commands_and_flags(words: str, completed: str) -> None:
             ("crawl", "http://a.example/"),
             ["error: missing option '-o' / '--output': A new folder for the crawl", "see `motherlode crawl --help`"],
         ),
+        (("model",), ["error: missing argument 'show|save|merge': What to do", "see `motherlode model --help`"]),
         (("stats", "/none"), ["error: /none has no crawl: start one with `motherlode crawl SEED... -o /none`"]),
     ],
 )

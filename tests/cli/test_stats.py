@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from motherlode.cli.stats import _describe_unfinished, describe_estimate, print_summary
@@ -85,42 +88,42 @@ def test_summary_has_all_optional_rows(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("left", "dried_out", "said"),
+    ("left", "stopped_early", "said"),
     [
         (None, False, ""),
         (
-            Estimate(finds=1_000.4, urls=5_000, growth=2.0),
+            Estimate(relevant=1_000.4, urls=5_000, growth=2.0),
             False,
-            "the number of pages that these link to has no bound yet",
+            "new links are still too many to estimate how many pages these link to",
         ),
         (
-            Estimate(finds=4.2, urls=50, growth=2.0, requests=7),
-            False,
-            "7 requests are too few to estimate how many pages these link to",
-        ),
-        (
-            Estimate(finds=4.2, urls=50, growth=0.5, requests=7),
+            Estimate(relevant=4.2, urls=50, growth=2.0, requests=7),
             False,
             "7 requests are too few to estimate how many pages these link to",
         ),
         (
-            Estimate(finds=10.0, urls=5_000, growth=0.5),
+            Estimate(relevant=4.2, urls=50, growth=0.5, requests=7),
+            False,
+            "7 requests are too few to estimate how many pages these link to",
+        ),
+        (
+            Estimate(relevant=10.0, urls=5_000, growth=0.5),
             False,
             "about 20 together with pages that no link led to yet",
         ),
-        (Estimate(finds=10.0, urls=5_000), True, "; the crawl stopped early"),
+        (Estimate(relevant=10.0, urls=5_000), True, "; the crawl stopped early"),
         (Estimate(), False, "nothing: no URL is waiting"),
         (
-            Estimate(finds=0.5, urls=5_000, requests=300, found=0),
+            Estimate(relevant=0.5, urls=5_000, requests=300, found=0),
             False,
             "not known yet: none of 300 requests gave a relevant page; 0 to 454 may be among 5,000 waiting URLs",
         ),
     ],
 )
-def test_estimate_is_described(left: Estimate | None, said: str, *, dried_out: bool) -> None:
-    words = describe_estimate(stats(left=left, dried_out=dried_out))
+def test_estimate_is_described(left: Estimate | None, said: str, *, stopped_early: bool) -> None:
+    words = describe_estimate(stats(left=left, stopped_early=stopped_early))
     assert words.endswith(said)
-    assert ("stopped early" in words) is dried_out
+    assert ("stopped early" in words) is stopped_early
 
 
 def test_problems_that_differ_in_a_number_are_one_kind(capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,3 +184,11 @@ def test_summary_of_a_crawl_with_challenges_counts_them_by_product(capsys: pytes
 def test_summary_says_how_many_pages_need_a_script(count: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     row = summary(capsys, stats(Counters(script_applications=count)))["scripts"]
     assert row == f"{said} until a script runs, which a crawl does not do"
+
+
+def test_every_key_of_stats_json_is_documented() -> None:
+    figures = {"unindexed_bytes": 1, "damaged_segments": ("a",), "sinks": ({},), "validation": {"pages": 1}}
+    text = (Path(__file__).parents[2] / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[a-z_`, ]+) \|", text.partition("## For Prometheus")[0], re.MULTILINE)
+    documented = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert documented == {*stats(**figures).summary(), "sources"}

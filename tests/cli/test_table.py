@@ -119,6 +119,8 @@ def test_wrong_usage_of_table_is_explained(crawl: Path, tmp_path: Path) -> None:
     assert (done.exit_code, "has nothing of the type" in done.output) == (1, True)
     done = motherlode("table", crawl, "Product", "--where", "?x schema:name ?n")
     assert (done.exit_code, "?thing" in done.output) == (2, True)
+    done = motherlode("table", crawl, "Product", "--where", "cheap")
+    assert (done.exit_code, "--where 'cheap' is not a SPARQL pattern such as '?thing" in done.output) == (2, True)
     done = motherlode("table", crawl, "Product", "-o", tmp_path / "products.xlsx")
     assert (done.exit_code, "the format is not known from the name" in done.output) == (2, True)
     done = motherlode("table", crawl, "Product", "--format", "parquet")

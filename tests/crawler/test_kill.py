@@ -42,8 +42,8 @@ def killed_crawl(web: LoggedWeb, offspring: Offspring, command: list[str], folde
         child = offspring.start(*command)
         fair = max(1, (HOSTS * PAGES - len({line.url for line in web.log})) // left)
         wanted = len(web.log) + min(chance.randrange(SOON if chance.random() < 0.7 else LATE), 4 * fair)
-        patience = time.monotonic() + chance.uniform(0.1, 30.0)  # some runs are killed before their first request
-        while len(web.log) < wanted and time.monotonic() < patience:
+        deadline = time.monotonic() + chance.uniform(0.1, 30.0)  # some runs are killed before their first request
+        while len(web.log) < wanted and time.monotonic() < deadline:
             time.sleep(0.002)
         time.sleep(chance.uniform(0.0, 0.02))
         os.kill(child, signal.SIGKILL)

@@ -107,7 +107,7 @@ async def test_fetcher_unreachable_address_of_several_is_elsewhere(monkeypatch: 
         assert await fetcher.resolve(request.url) == "127.0.0.2"
         found = await fetcher.fetch(request)
         assert isinstance(found, Failure)
-        assert (found.kind, found.elsewhere) == (FailureKind.TIMEOUT, True)
+        assert (found.kind, found.has_other_address) == (FailureKind.TIMEOUT, True)
         assert await fetcher.resolve(request.url) == "127.0.0.1", "the one that connected"
         assert isinstance(await fetcher.fetch(request), Page)
         assert server.connections == 1
@@ -125,7 +125,7 @@ async def test_fetcher_many_addresses_unreachable_is_failure_when_all_were_tried
         await fetcher.resolve(request.url)
         found = await fetcher.fetch(request)
         assert isinstance(found, Failure)
-        told.append(found.elsewhere)
+        told.append(found.has_other_address)
     await fetcher.close()
     assert told == [True, False, True, False], "one request connects to at most four addresses"
 
@@ -136,4 +136,4 @@ async def test_fetcher_single_address_is_not_elsewhere(monkeypatch: pytest.Monke
     found = await fetcher.fetch(Request(url="http://a.example:1/"))
     await fetcher.close()
     assert isinstance(found, Failure)
-    assert not found.elsewhere
+    assert not found.has_other_address

@@ -156,10 +156,10 @@ def test_robots_txt_of_own_host_is_not_requested() -> None:
     offer(frontier, f"{A}/private", "http://b.example/x")
     kinds = {lease.url: lease.kind for lease in (take(frontier, 0.0), take(frontier, 0.0))}
     assert kinds == {f"{A}/private": RequestKind.PAGE, "http://b.example/robots.txt": RequestKind.ROBOTS}
-    errand = frontier.lease_for(f"{A}/private/context", 0.0)
-    assert errand is not None
-    assert not isinstance(errand, float)
-    assert errand.kind is RequestKind.SUBREQUEST
+    subrequest = frontier.lease_for(f"{A}/private/context", 0.0)
+    assert subrequest is not None
+    assert not isinstance(subrequest, float)
+    assert subrequest.kind is RequestKind.SUBREQUEST
 
 
 def test_url_unwanted_at_lease_time_is_refused() -> None:

@@ -32,7 +32,7 @@ from .fakes import BestOf, FakeRules, ended, failure, fetch, frontier_on, offer,
 
 A, B = "http://a.example", "http://b.example"
 UNIT = 10.0
-PATIENCE = MAX_UNREADABLE_RULES_UNITS * UNIT
+MAX_UNREADABLE_SECONDS = MAX_UNREADABLE_RULES_UNITS * UNIT
 BUSY = [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.SERVER_ERROR]
 
 
@@ -40,7 +40,9 @@ def record_of(frontier: Frontier) -> HostRecord:
     return next(record for record in frontier.host_records() if record.name == "a.example")
 
 
-def asked_in_vain(frontier: Frontier, kind: FailureKind, *, retry_after: float | None = None) -> Iterator[float]:
+def request_unreadable_robots_txt(
+    frontier: Frontier, kind: FailureKind, *, retry_after: float | None = None
+) -> Iterator[float]:
     """Return the times of the requests for a robots.txt that is never readable, until the frontier is exhausted."""
     lease, now = wait(frontier, 0.0)
     while lease is not None:
@@ -57,8 +59,8 @@ def test_host_with_busy_robots_txt_is_retried_for_hours_then_refused(
 ) -> None:
     frontier = frontier_on(storage, robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1", f"{A}/2")
-    asked = list(asked_in_vain(frontier, kind))
-    assert PATIENCE <= asked[-1] <= 1.25 * PATIENCE, "in finite time, and not sooner"
+    asked = list(request_unreadable_robots_txt(frontier, kind))
+    assert MAX_UNREADABLE_SECONDS <= asked[-1] <= 1.25 * MAX_UNREADABLE_SECONDS, "in finite time, and not sooner"
     assert HOST_GIVEN_UP_AFTER < len(asked) < 20, "at growing intervals"
     gaps = [after - before for before, after in pairwise(asked)]
     assert gaps == sorted(gaps)
@@ -74,7 +76,7 @@ def test_host_with_busy_robots_txt_is_retried_for_hours_then_refused(
 def test_busy_robots_txt_does_not_count_against_host(kind: FailureKind) -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
-    for number, _ in enumerate(asked_in_vain(frontier, kind)):
+    for number, _ in enumerate(request_unreadable_robots_txt(frontier, kind)):
         assert record_of(frontier).failures == 0
         if number == HOST_GIVEN_UP_AFTER:
             break
@@ -100,15 +102,17 @@ def test_readable_robots_txt_resets_the_host() -> None:
 def test_host_that_resets_connections_is_given_up() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
-    assert len(list(asked_in_vain(frontier, FailureKind.RESET))) == HOST_GIVEN_UP_AFTER
+    assert len(list(request_unreadable_robots_txt(frontier, FailureKind.RESET))) == HOST_GIVEN_UP_AFTER
     assert sum(frontier.refused.values()) == 1
 
 
 def test_long_retry_after_for_robots_txt_is_kept() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
-    asked = list(asked_in_vain(frontier, FailureKind.UNAVAILABLE, retry_after=PATIENCE - 1))
-    assert [round(after - before) for before, after in pairwise(asked)] == [round(PATIENCE) - 1] * 2
+    asked = list(
+        request_unreadable_robots_txt(frontier, FailureKind.UNAVAILABLE, retry_after=MAX_UNREADABLE_SECONDS - 1)
+    )
+    assert [round(after - before) for before, after in pairwise(asked)] == [round(MAX_UNREADABLE_SECONDS) - 1] * 2
 
 
 def test_hosts_busy_together_are_retried_at_different_times() -> None:
@@ -133,7 +137,7 @@ def test_hosts_busy_together_are_retried_at_different_times() -> None:
 def test_busy_host_is_snoozed_even_if_retry_wait_is_zero() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=0.0)
     offer(frontier, f"{A}/1")
-    asked = list(asked_in_vain(frontier, FailureKind.UNAVAILABLE))
+    asked = list(request_unreadable_robots_txt(frontier, FailureKind.UNAVAILABLE))
     assert asked[1] == 30.0
     assert len(asked) < 20
 
@@ -145,7 +149,7 @@ def test_time_between_runs_does_not_count_as_unreadable_rules(storage: FrontierS
     first.response_received(lease, 0.0)
     first.end(lease, End.ROBOTS_UNREADABLE, 0.0, failure=failure(FailureKind.UNAVAILABLE))
     first.commit()
-    later = 10 * PATIENCE
+    later = 10 * MAX_UNREADABLE_SECONDS
     second = frontier_on(storage, robots=True, delay=0.0, retry_wait=UNIT)
     lease = take(second, later)
     second.response_received(lease, later)
@@ -164,7 +168,7 @@ def test_clock_set_back_does_not_count_as_unreadable_rules() -> None:
 def test_revisit_requests_unreadable_rules_once_more() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
-    (*_, last) = asked_in_vain(frontier, FailureKind.SERVER_ERROR)
+    (*_, last) = request_unreadable_robots_txt(frontier, FailureKind.SERVER_ERROR)
     offer(frontier, f"{B}/1")
     lease = take(frontier, last)
     frontier.response_received(lease, last)

@@ -10,7 +10,7 @@ from .fakes import ended, failure, fetch, frontier_on, offer, redirect, take
 A, B = "http://a.example", "http://b.example"
 
 
-def errand(frontier: Frontier, url: str, now: float) -> Lease:
+def subrequest(frontier: Frontier, url: str, now: float) -> Lease:
     leave = frontier.lease_for(url, now)
     assert isinstance(leave, Lease), leave
     return leave
@@ -19,7 +19,7 @@ def errand(frontier: Frontier, url: str, now: float) -> Lease:
 def test_subrequest_starts_the_delay_of_its_host() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1")
-    leave = errand(frontier, f"{A}/context", 0.0)
+    leave = subrequest(frontier, f"{A}/context", 0.0)
     assert (leave.url, leave.kind) == (f"{A}/context", RequestKind.SUBREQUEST)
     assert frontier.in_flight == 1
     assert frontier.lease(3.0) is None, "one request at a time"
@@ -39,23 +39,23 @@ def test_subrequest_waits_for_the_delay_of_its_host() -> None:
     frontier.response_received(lease, 2.0)
     frontier.end(lease, End.FETCHED, 0.0)
     assert frontier.lease_for(f"{A}/context", 3.0) == 7.0
-    assert errand(frontier, f"{A}/context", 7.0).url == f"{A}/context"
+    assert subrequest(frontier, f"{A}/context", 7.0).url == f"{A}/context"
 
 
 def test_subrequest_requests_robots_txt_first_and_obeys_it() -> None:
     frontier = frontier_on(delay=0.0, robots=True)
-    asked = errand(frontier, f"{A}/private/context", 0.0)
+    asked = subrequest(frontier, f"{A}/private/context", 0.0)
     assert (asked.url, asked.kind) == (f"{A}/robots.txt", RequestKind.ROBOTS)
     assert isinstance(frontier.lease_for(f"{A}/other", 0.0), float), "the rules are on their way"
     frontier.response_received(asked, 0.0)
     frontier.end(asked, End.ROBOTS_READ, 0.0, robots=b"no:/private")
     assert frontier.lease_for(f"{A}/private/context", 0.0) is None
-    assert errand(frontier, f"{A}/open/context", 0.0).kind is RequestKind.SUBREQUEST
+    assert subrequest(frontier, f"{A}/open/context", 0.0).kind is RequestKind.SUBREQUEST
 
 
 def test_robots_txt_read_for_a_subrequest_is_used_for_pages() -> None:
     frontier = frontier_on(delay=0.0, robots=True)
-    asked = errand(frontier, f"{A}/context", 0.0)
+    asked = subrequest(frontier, f"{A}/context", 0.0)
     offer(frontier, f"{A}/1", f"{A}/no")
     assert frontier.lease(0.0) is None, "no second question for the same rules"
     frontier.response_received(asked, 0.0)
@@ -69,7 +69,7 @@ def test_robots_txt_read_for_a_subrequest_is_used_for_pages() -> None:
 
 def test_subrequest_with_unreadable_robots_txt_is_dropped() -> None:
     frontier = frontier_on(delay=0.0, robots=True)
-    asked = errand(frontier, f"{A}/context", 0.0)
+    asked = subrequest(frontier, f"{A}/context", 0.0)
     offer(frontier, f"{A}/1")
     frontier.response_received(asked, 0.0)
     assert frontier.lease(0.0) is None
@@ -89,7 +89,7 @@ def test_subrequest_named_by_user_needs_no_rules_but_keeps_the_delay() -> None:
 
 def test_subrequest_url_is_not_known() -> None:
     frontier = frontier_on(delay=0.0)
-    leave = errand(frontier, f"{A}/context", 0.0)
+    leave = subrequest(frontier, f"{A}/context", 0.0)
     frontier.response_received(leave, 0.0)
     assert frontier.known_urls == 0
     assert ended(frontier)
@@ -98,14 +98,14 @@ def test_subrequest_url_is_not_known() -> None:
 
 def test_subrequest_with_redirected_robots_txt_keeps_the_delay_of_that_host() -> None:
     frontier = frontier_on(delay=5.0, robots=True)
-    asked = errand(frontier, f"{A}/context", 0.0)
+    asked = subrequest(frontier, f"{A}/context", 0.0)
     frontier.response_received(asked, 1.0)
     assert frontier.end(asked, End.ROBOTS_MOVED, 0.0, failure=redirect(f"{B}/rules.txt")) is not None
     assert frontier.lease_for(f"{A}/context", 2.0) == 6.0, "the host that sent us on has a clock as well"
-    elsewhere = errand(frontier, f"{A}/context", 6.0)
+    elsewhere = subrequest(frontier, f"{A}/context", 6.0)
     assert (elsewhere.url, elsewhere.host, elsewhere.kind) == (f"{B}/rules.txt", "a.example", RequestKind.ROBOTS)
     assert isinstance(frontier.lease_for(f"{B}/other", 6.5), float), "a request to the other host is under way"
     frontier.response_received(elsewhere, 7.0)
     frontier.end(elsewhere, End.ROBOTS_READ, 7.0, robots=b"no:/private")
     assert frontier.lease_for(f"{A}/private/context", 20.0) is None
-    assert errand(frontier, f"{A}/context", 20.0).kind is RequestKind.SUBREQUEST
+    assert subrequest(frontier, f"{A}/context", 20.0).kind is RequestKind.SUBREQUEST

@@ -139,7 +139,7 @@ def test_folder_with_other_policy_is_refused(tmp_path: Path) -> None:
     LinkSelector(policy="bfs", folder=tmp_path).close()
 
 
-def test_wait_for_busy_host_ends_when_the_patience_is_over() -> None:
+def test_wait_for_busy_host_ends_after_the_time_limit() -> None:
     selector = LinkSelector(wait_threshold=1.0)
     selector.add(links("http://good.example/a", "http://good.example/b", "http://poor.example/a"))
     for _ in range(3):

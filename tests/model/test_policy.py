@@ -39,14 +39,14 @@ def test_pick_returns_every_ready_arm_and_no_snoozed_one(name: str) -> None:
     for rating in ratings:
         policy.arm_ready(rating.arm, best=rating.score, waiting=1)
         policy.arm_ready(rating.arm, best=rating.score, waiting=2)
-    asleep = ratings[0].arm
-    policy.arm_snoozed(asleep)
-    policy.arm_snoozed(asleep)
+    snoozed = ratings[0].arm
+    policy.arm_snoozed(snoozed)
+    policy.arm_snoozed(snoozed)
     found: list[str] = []
     while len(found) <= len(LINKS) and (arm := policy.pick()) is not None:
         found.append(arm)
         policy.arm_snoozed(arm)
-    assert sorted(found) == sorted({rating.arm for rating in ratings} - {asleep})
+    assert sorted(found) == sorted({rating.arm for rating in ratings} - {snoozed})
 
 
 @pytest.mark.parametrize(

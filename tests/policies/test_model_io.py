@@ -65,7 +65,9 @@ def taught(name: str, turns: Sequence[int]) -> Policy:
 
 def model(name: str, turns: Sequence[int], **label: str) -> Model:
     state = taught(name, turns).dump()
-    return Model(policy=name, target=label.get("target", "any"), requests=2 * len(turns), finds=len(turns), state=state)
+    return Model(
+        policy=name, target=label.get("target", "any"), requests=2 * len(turns), relevant=len(turns), state=state
+    )
 
 
 def first_choice(policy: Policy) -> str:
@@ -90,7 +92,7 @@ def test_merged_model_does_not_depend_on_order(name: str) -> None:
     one, other = model(name, range(8)), model(name, range(50, 60))
     both = merge_models([("one", one), ("other", other)], made_at="now", version="1")
     turned = merge_models([("other", other), ("one", one)], made_at="now", version="1")
-    assert (both.requests, both.finds, both.crawls) == (36, 18, 2)
+    assert (both.requests, both.relevant, both.crawls) == (36, 18, 2)
     assert table(policy_of(both)) == table(policy_of(turned))
     if name != "linkanalysis":  # both models have the same family of pages
         assert table(policy_of(both)) != table(policy_of(one))

@@ -23,7 +23,7 @@ def render(text: str = "") -> str:
         totals.add(Visit(number=1, url="", host="", status=200, elapsed=elapsed, size=2_000, received=7))
     return render_metrics(
         dataclasses.replace(
-            state, stats=dataclasses.replace(state.stats, totals=totals, left=Estimate(finds=4.5)), recent_rate=0.5
+            state, stats=dataclasses.replace(state.stats, totals=totals, left=Estimate(relevant=4.5)), recent_rate=0.5
         ),
         100.0,
     )

@@ -6,7 +6,7 @@ import pytest
 
 from motherlode.sim.calibration import Calibration, expected_error
 from motherlode.sim.experiment import ExperimentSetup, run_experiment
-from motherlode.sim.report import pictures, write_outputs
+from motherlode.sim.report import make_charts, write_outputs
 
 
 def test_calibration_merges_bins_and_score() -> None:
@@ -28,9 +28,9 @@ def test_simulation_reports_calibration_of_policies_that_predict(tmp_path: Path)
     assert 0 < ours["brier_score"] < 0.25, "better than a constant probability of 1/2"
     assert (other["calibration"], other["brier_score"], other["calibration_error"]) == ([], None, None)
     assert ours["calibration_error"] == expected_error(ours["calibration"])
-    (picture,) = [one for one in pictures(study) if one.name == "calibration"]
-    assert [bool(curve.points) for curve in picture.curves][:2] == [True, False]
-    assert picture.curves[-1].points == ((0, 0), (100, 100)), "the diagonal"
+    (chart,) = [one for one in make_charts(study) if one.name == "calibration"]
+    assert [bool(curve.points) for curve in chart.curves][:2] == [True, False]
+    assert chart.curves[-1].points == ((0, 0), (100, 100)), "the diagonal"
     page = write_outputs(tmp_path, study).read_text(encoding="utf-8")
     assert f'<td class="number">{ours["brier_score"]:.3f}</td>' in page.partition("<h2>Reliability")[2]
     lines = (tmp_path / "calibration.csv").read_text(encoding="utf-8").splitlines()

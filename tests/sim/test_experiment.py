@@ -82,7 +82,7 @@ def test_experiment_scores_are_correct(question: ExperimentSetup) -> None:
     total = sum((found.available or {}).values())
     for row in found.rows:
         assert row.recall == row.result.relevant / total
-    (bfs, oracle) = (found.yardsticks[name][0] for name in ("bfs", "oracle"))
+    (bfs, oracle) = (found.baselines[name][0] for name in ("bfs", "oracle"))
     assert oracle.relevant > bfs.relevant
     by_policy = {row.policy: row for row in reversed(found.rows)}
     assert by_policy["bfs"].focus == by_policy["bfs"].area_focus == 0.0

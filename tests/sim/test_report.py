@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from motherlode.sim.experiment import Experiment, ExperimentSetup, run_experiment
-from motherlode.sim.report import Picture, pictures, results_by_policy, write_outputs
+from motherlode.sim.report import Chart, make_charts, results_by_policy, write_outputs
 
 
 @pytest.fixture(scope="module")
@@ -21,15 +21,15 @@ def found() -> Experiment:
 
 
 @pytest.fixture(scope="module")
-def drawn(found: Experiment) -> dict[str, Picture]:
-    return {picture.name: picture for picture in pictures(found)}
+def drawn(found: Experiment) -> dict[str, Chart]:
+    return {chart.name: chart for chart in make_charts(found)}
 
 
 def test_report_lists_policies_before_baselines(found: Experiment) -> None:
     assert list(results_by_policy(found)) == ["random", "bfs", "oracle"]
 
 
-def test_report_harvest_is_mean_within_band(found: Experiment, drawn: dict[str, Picture]) -> None:
+def test_report_harvest_is_mean_within_band(found: Experiment, drawn: dict[str, Chart]) -> None:
     random = drawn["harvest"].curves[0]
     ends = [row.result.relevant for row in found.rows if row.policy == "random"]
     assert random.end == (found.budget, round(sum(ends) / 3))
@@ -38,13 +38,13 @@ def test_report_harvest_is_mean_within_band(found: Experiment, drawn: dict[str, 
     assert len(drawn["harvest"].curves[2].band) == len(drawn["harvest"].curves[2].points)
 
 
-def test_report_focus_is_0_for_bfs_and_100_for_oracle(drawn: dict[str, Picture]) -> None:
+def test_report_focus_is_0_for_bfs_and_100_for_oracle(drawn: dict[str, Chart]) -> None:
     _, bfs, oracle = drawn["focus"].curves
     assert {y for _, y in bfs.points} == {0}
     assert {y for _, y in oracle.points} == {100}
 
 
-def test_report_hosts_are_sorted_by_result(found: Experiment, drawn: dict[str, Picture]) -> None:
+def test_report_hosts_are_sorted_by_result(found: Experiment, drawn: dict[str, Chart]) -> None:
     for curve in drawn["hosts"].curves:
         shares = [y for _, y in curve.points]
         assert shares == sorted(shares, reverse=True)
@@ -52,7 +52,7 @@ def test_report_hosts_are_sorted_by_result(found: Experiment, drawn: dict[str, P
         assert all(0 <= share <= 100 for share in shares)
 
 
-def test_report_pick_times_are_sorted(drawn: dict[str, Picture]) -> None:
+def test_report_pick_times_are_sorted(drawn: dict[str, Chart]) -> None:
     for curve in drawn["picking"].curves:
         sizes = [x for x, _ in curve.points]
         assert sizes == sorted(set(sizes))
@@ -111,10 +111,10 @@ def test_report_loads_and_runs_nothing(found_pages: Experiment, tmp_path: Path) 
 def test_report_charts_are_valid_svg(found_pages: Experiment, tmp_path: Path) -> None:
     write_outputs(tmp_path, found_pages)
     for name in ("harvest", "focus", "hosts", "picking"):
-        picture = ElementTree.fromstring((tmp_path / f"{name}.svg").read_text(encoding="utf-8"))
-        series = [node for node in picture.iter() if "series" in node.get("class", "").split() and node.get("d")]
+        chart = ElementTree.fromstring((tmp_path / f"{name}.svg").read_text(encoding="utf-8"))
+        series = [node for node in chart.iter() if "series" in node.get("class", "").split() and node.get("d")]
         assert len(series) == 4, name  # three policies and the oracle
-        bands = [node for node in picture.iter() if "band" in node.get("class", "").split()]
+        bands = [node for node in chart.iter() if "band" in node.get("class", "").split()]
         assert bool(bands) == (name in ("harvest", "focus"))
         numbers = [float(n) for node in series for n in re.findall(r"-?[\d.]+", node.get("d", ""))]
         assert all(0 <= number <= 860 for number in numbers)

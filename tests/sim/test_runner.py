@@ -40,14 +40,14 @@ def test_trials_report_progress(processes: int, monkeypatch: pytest.MonkeyPatch)
     matrix._graphs.clear()
     list(run_trials(spec, wanted, processes=processes, watch=told.append))
     for number, trial in enumerate(wanted):
-        own = [standings[number] for standings in told]
-        asked = [one.asked for one in own]
+        own = [trials[number] for trials in told]
+        asked = [one.requests for one in own]
         assert own[0].trial == trial
         assert asked == sorted(asked), "it only grows"
         assert any(0 < one < 3000 for one in asked), "within a run"
         assert max(asked) <= 3000
-    assert any(standings[2].seen > 0 and not standings[2].asked for standings in told), "the oracle looks first"
-    assert any(standings[0].has_ended and not standings[2].has_ended for standings in told)
+    assert any(trials[2].seen > 0 and not trials[2].requests for trials in told), "the oracle looks first"
+    assert any(trials[0].has_ended and not trials[2].has_ended for trials in told)
 
 
 def test_trials_end_when_caller_stops_iterating() -> None:

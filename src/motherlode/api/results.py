@@ -211,7 +211,7 @@ def _page_row(row: PageRow) -> tuple[Value, ...]:
 
 
 def _explain_open_frontier(error: BaseException) -> NoReturn:
-    """Raise an error that says what to do if this process itself runs the crawl, else the given error."""
+    """Raise the given error, or one that says what to do if the cause is that this process runs the crawl."""
     if "already open" in str(error):
         raise RuntimeError(
             "this process still runs the crawl, so its list of URLs cannot be read: use crawl.totals now, "

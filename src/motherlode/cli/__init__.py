@@ -104,6 +104,7 @@ def _show_usage_error(error: Any) -> None:
         return
     message: str = error.format_message().rstrip(".")
     if type(error).__name__ == "MissingParameter" and error.param.help:
+        message = message.partition(". Choose from")[0]  # the name of the argument lists its choices
         message += f": {error.param.help.rstrip('.')}"
     show_error(message[:1].lower() + message[1:])
     if context is not None:

@@ -7,7 +7,7 @@ import msgspec
 import pyoxigraph as ox
 
 from motherlode.cli.index import update_index
-from motherlode.cli.options import OUTPUT, AsJson, CrawlDir, open_crawl, option
+from motherlode.cli.options import OUTPUT, AsJson, IdleCrawlDir, open_crawl, option
 from motherlode.cli.terminal import print_json, say, stop
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.clusters import update_clusters
@@ -20,7 +20,7 @@ _FORMATS = {".nq": ox.RdfFormat.N_QUADS, ".nt": ox.RdfFormat.N_TRIPLES, ".ttl": 
 
 
 def clusters(
-    folder: CrawlDir,
+    folder: IdleCrawlDir,
     *,
     output: Annotated[
         Path | None, option("FILE", "Write the clusters to a file as well: .nq, .nt or .ttl.", *OUTPUT)

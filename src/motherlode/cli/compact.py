@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from motherlode.cli.options import AsJson, CrawlDir, open_crawl
+from motherlode.cli.options import AsJson, IdleCrawlDir, open_crawl
 from motherlode.cli.terminal import print_json, say
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from motherlode.index.compaction import Compaction
 
 
-def compact(folder: CrawlDir, *, as_json: AsJson = False) -> None:
+def compact(folder: IdleCrawlDir, *, as_json: AsJson = False) -> None:
     """Drop old versions of pages from the log of a crawl.
 
     The log keeps every version of a page that was fetched again, for `query --at` and `export --at`. This command keeps

@@ -242,9 +242,10 @@ def _check_new(job: Job, endpoint: ServerEndpoint | None) -> str:
 
 def _contact_hint(job: Job) -> str:
     """Return a hint if site owners cannot reach the user of a crawl of the network; else ""."""
-    if job.contact or job.web:
+    if job.web or "@" in job.contact or job.contact.startswith(("http://", "https://")):
         return ""
-    return "site owners cannot reach you: --contact URL names a page or a mail address in the User-Agent header"
+    given = f", and {job.contact!r} is neither" if job.contact else ""
+    return f"site owners cannot reach you: --contact URL names a page or a mail address in the User-Agent header{given}"
 
 
 def _serving(folder: CrawlFolder, endpoint: ServerEndpoint | None) -> AbstractContextManager[ServerProcess | None]:

@@ -279,7 +279,7 @@ class CrawlEnd:
         job = self.job if control.pages is None else dataclasses.replace(self.job, pages=control.pages)
         if control.is_stopped:
             yield f"stopped by a control of the web site; `motherlode resume {name}` continues"
-        elif stats.dried_out:
+        elif stats.stopped_early:
             share = f"less than {job.stop_below:g} of the last {job.stop_after} requests gave a relevant page"
             if job.stop_after is None:
                 share = f"relevant pages have become rare for the policy {job.policy}"

@@ -43,7 +43,12 @@ def demo(
     """Show a focused crawl on a generated web.
 
     The command generates a small web of data, serves it on loopback, and crawls it twice with the same budget:
-    breadth-first, and with the default policy.
+    breadth-first, and with the default policy. Nothing leaves this machine.
+
+    \b
+    Examples:
+      motherlode demo
+      motherlode demo --pages 300 --seed 2 -o demo2
     """
     _clear(folder)
     try:

@@ -12,7 +12,7 @@ from motherlode.cli.terminal import print_json, print_table, stop
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.config.values import format_count, format_moment, format_size
 from motherlode.crawler.explain.explanation import (
-    QUESTIONS,
+    PREDICTED_EVENTS,
     UNKNOWN,
     UrlExplanation,
     UrlRecord,
@@ -150,7 +150,7 @@ def _print_policy(policy: Explanation) -> None:
     print_table(("the policy now", ""), [row for row in rows if row[1]])
     if policy.reasons:
         reasons = policy.reasons[:_MAX_FEATURES]
-        shown = [(QUESTIONS.get(one.about, one.about), one.name, f"{one.weight:+.3f}") for one in reasons]
+        shown = [(PREDICTED_EVENTS.get(one.about, one.about), one.name, f"{one.weight:+.3f}") for one in reasons]
         more = len(policy.reasons) - len(shown)
         title = "features, strongest first" + (f" ({more} weaker ones: --json)" if more > 0 else "")
-        print_table(("question", "feature", "weight"), shown, title=title)
+        print_table(("predicts", "feature", "weight"), shown, title=title)

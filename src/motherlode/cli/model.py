@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from motherlode.cli.options import OUTPUT, AsJson, argument, option
 from motherlode.cli.terminal import print_json, print_table, say, stop
 from motherlode.crawler.engine.recovery import now, read_model, write_model
-from motherlode.crawler.explain.explanation import QUESTIONS
+from motherlode.crawler.explain.explanation import PREDICTED_EVENTS
 from motherlode.model import Summarizes
 from motherlode.policies.model_io import Model, merge_models, policy_of
 from motherlode.project import VERSION
@@ -63,7 +63,7 @@ def _describe(model: Model) -> str:
     crawls = f" of {model.crawls} crawls" if model.crawls > 1 else ""
     return (
         f"a model of {model.policy} for the target {model.target}, "
-        f"learned from {model.requests:,} requests with {model.finds:,} relevant pages{crawls}"
+        f"learned from {model.requests:,} requests with {model.relevant:,} relevant pages{crawls}"
     )
 
 
@@ -83,8 +83,8 @@ def _show(sources: list[Path], *, limit: int, as_json: bool) -> None:
     print_table(("", ""), [(_WORDS.get(name, name), str(value)) for name, value in found.label().items()])
     for one in learned:
         rows = [[_format_cell(value) for value in row] for row in one.rows]
-        title, _, question = one.title.rpartition(": ")
-        shown = f"{title}: {QUESTIONS[question]}" if question in QUESTIONS else one.title
+        title, _, event = one.title.rpartition(": ")
+        shown = f"{title}: {PREDICTED_EVENTS[event]}" if event in PREDICTED_EVENTS else one.title
         print_table([_WORDS.get(name, name) for name in one.columns], rows, title=shown)
     if not isinstance(policy, Summarizes):
         say(f"the policy {found.policy} has no summary of what it learned")

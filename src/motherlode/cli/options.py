@@ -30,6 +30,7 @@ def flag(name: str, help: str) -> Any:
 
 
 CrawlDir = Annotated[Path, argument("DIR", "The folder of a crawl, running or finished.")]
+IdleCrawlDir = Annotated[Path, argument("DIR", "The folder of a crawl that is not running.")]
 OUTPUT = ("-o", "--output")
 AsJson = Annotated[bool, flag("--json", "Print the result as JSON.")]
 Quiet = Annotated[bool, flag("--quiet", "No progress.")]

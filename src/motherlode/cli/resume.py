@@ -4,13 +4,13 @@ import dataclasses
 from typing import Annotated, Any
 
 from motherlode.cli.crawl_run import CrawlEnd, LogLevel, print_outcome, run_crawl
-from motherlode.cli.options import AsJson, CrawlDir, Quiet, option
+from motherlode.cli.options import AsJson, IdleCrawlDir, Quiet, option
 from motherlode.cluster.ray_runtime import check_shards
 from motherlode.crawler import CrawlFolder, parse_size, parse_time
 
 
 def resume(
-    folder: CrawlDir,
+    folder: IdleCrawlDir,
     *,
     pages: Annotated[int | None, option("N", "A new budget of pages for the whole crawl.")] = None,
     time: Annotated[str | None, option("30m", "A new budget of time.")] = None,
@@ -25,7 +25,15 @@ def resume(
     as_json: AsJson = False,
     log_level: LogLevel = None,
 ) -> None:
-    """Continue a crawl that was stopped or killed. Only URLs that were in flight are fetched again."""
+    """Continue a crawl that was stopped or killed. Only URLs that were in flight are fetched again.
+
+    The parameters are those of the crawl. Budgets are for the whole crawl, with what was spent before.
+
+    \b
+    Examples:
+      motherlode resume out
+      motherlode resume out --pages 5000                    the crawl had --pages 1000, so 4000 more
+    """
     crawl = CrawlFolder(folder)
     saved = crawl.read_job()
     changes: dict[str, Any] = {

@@ -43,8 +43,9 @@ def search(
       motherlode search out Naturkunde --language de --host example.org --json
 
     Case and accents are ignored, and a word also matches longer words that begin with it. "Words in quotes" match as a
-    phrase, -word excludes. If no subject has all words, subjects with some of them are shown. Inside a SPARQL query,
-    use SERVICE ml:search { ?s ml:matches "words" }: see docs/search.md.
+    phrase, -word excludes. If no subject has all words, subjects with some of them are shown, then those with words
+    that differ by one letter. Inside a SPARQL query, use SERVICE ml:search { ?s ml:matches "words" }: see
+    docs/search.md.
     """
     crawl = open_crawl(folder)
     try:

@@ -66,8 +66,8 @@ def serve(
       curl 'http://127.0.0.1:8080/search?q=tomato+soup&format=json'
 
     Only this machine can reach the server, unless --host says otherwise. /sparql implements the SPARQL 1.1 Protocol,
-    read-only. While a crawl runs, the pages are updated. /api/ has all tables as JSON, /metrics is for Prometheus. More
-    in docs/serve.md.
+    read-only. While a crawl runs, the pages are updated. /api/stats, /api/pages and others are tables as JSON, /metrics
+    is for Prometheus. More in docs/serve.md.
     """
     import uvloop
 

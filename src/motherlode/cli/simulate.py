@@ -52,7 +52,10 @@ def simulate(
         bool, flag("--missing/--no-missing", "Keep links to pages that a recorded web lacks, as 404s.")
     ] = True,
     dead: Annotated[
-        float | None, option("RATE", "Keep only this share of those links. [default: 1]", min=0, max=1)
+        float | None,
+        option(
+            "RATE", "Keep only this share of the links to pages that a recorded web lacks. [default: 1]", min=0, max=1
+        ),
     ] = None,
     in_flight: Annotated[int, option("N", "Requests at the same time.", min=1)] = 1,
     delay: Annotated[float, option("SECONDS", "Virtual time between two requests to one host.", min=0)] = 0.0,
@@ -145,8 +148,8 @@ def _print(experiment: Experiment, *, as_json: bool, output: Path | None) -> Non
         say(note)
     if output is not None:
         say(f"report: {write_outputs(output, experiment)}")
-    for name in experiment.question.policies:
-        if folder := experiment.question.folder_of(name):
+    for name in experiment.setup.policies:
+        if folder := experiment.setup.folder_of(name):
             say(f"explain a URL: motherlode explain {quote(folder)} URL")
 
 
@@ -158,7 +161,7 @@ def _print_comparison(experiment: Experiment, first: str, second: str, *, as_jso
     lines = [
         (one.figure.replace("_", " "), *(f"{value:.3f}" for value in one.means), _difference(one)) for one in found
     ]
-    print_wide_table(("figure", first, second, f"difference in {experiment.question.repeat} pairs"), lines)
+    print_wide_table(("figure", first, second, f"difference in {experiment.setup.repeat} pairs"), lines)
 
 
 def _difference(one: PairedDifference) -> str:
@@ -169,7 +172,7 @@ def _difference(one: PairedDifference) -> str:
 def _print_table(experiment: Experiment) -> None:
     """Print one line per policy with mean and spread of its repetitions, the most important figures first."""
     names = list(dict.fromkeys(row.policy for row in experiment.rows))
-    timed = experiment.question.timing.counts_seconds
+    timed = experiment.setup.timing.counts_seconds
     lines = [_figures([row for row in experiment.rows if row.policy == name], timed=timed) for name in names]
     columns = ("policy", *(lines[0] if lines else ()))
     print_wide_table(columns, [(name, *line.values()) for name, line in zip(names, lines, strict=True)])

@@ -20,7 +20,16 @@ _MAX_PROBLEM_KINDS = 5
 
 
 def stats(folder: CrawlDir, *, as_json: AsJson = False) -> None:
-    """Summarize what a crawl has fetched and found."""
+    """Summarize what a crawl has fetched and found.
+
+    The summary has the relevant pages and how many are left, failures and refused URLs by reason, problems of pages,
+    and syntaxes. docs/reference/metrics.md explains the keys of the JSON.
+
+    \b
+    Examples:
+      motherlode stats out
+      motherlode stats out --json
+    """
     from motherlode.crawler.stats.reader import read_stats
 
     found = read_stats(CrawlFolder(folder))
@@ -121,7 +130,7 @@ def describe_estimate(stats: CrawlStats) -> str:
     left = stats.left
     if left is None:
         return ""
-    stopped = "; the crawl stopped early" if stats.dried_out else ""
+    stopped = "; the crawl stopped early" if stats.stopped_early else ""
     if not left.urls:
         return f"nothing: no URL is waiting{stopped}"
     if not left.found:
@@ -130,11 +139,11 @@ def describe_estimate(stats: CrawlStats) -> str:
     if left.is_early:
         unseen = f"{left.requests:,} requests are too few to estimate how many pages these link to"
     elif left.with_unseen is None:
-        unseen = "the number of pages that these link to has no bound yet"
+        unseen = "new links are still too many to estimate how many pages these link to"
     else:
         unseen = f"about {left.with_unseen:,.0f} together with pages that no link led to yet"
     among = f"among {left.urls:,} waiting URLs"
-    return f"about {left.finds:,.0f} ({left.low:,.0f} to {left.high:,.0f}) {among}; {unseen}{stopped}"
+    return f"about {left.relevant:,.0f} ({left.low:,.0f} to {left.high:,.0f}) {among}; {unseen}{stopped}"
 
 
 def describe_refresh(totals: Counters) -> str:

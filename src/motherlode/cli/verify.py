@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from motherlode.cli.options import AsJson, CrawlDir, flag, open_crawl
+from motherlode.cli.options import AsJson, IdleCrawlDir, flag, open_crawl
 from motherlode.cli.terminal import FAILED, print_json, print_table, say
 from motherlode.crawler import CrawlFolder, JobError
 from motherlode.crawler.config.values import format_count
@@ -15,10 +15,15 @@ from motherlode.crawler.verification import verify as verify_folder
 
 
 def verify(
-    folder: CrawlDir,
+    folder: IdleCrawlDir,
     *,
     repair: Annotated[
-        bool, flag("--repair", "Queue lost pages again, build the words again, and cut incomplete WARC records off.")
+        bool,
+        flag(
+            "--repair",
+            "Build a damaged store or index of words again from the log, queue pages again that are lost, and cut "
+            "incomplete WARC records off.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -90,7 +90,7 @@ def _update_index(store: QuadStore, index: IdentityIndex) -> ClusterCounts:
 
 
 def _make_mark(store: QuadStore, thing: ListedThing) -> bytes:
-    """Return a hash of the pages of a thing and of their contents. It changes when its description may have changed."""
+    """Return a hash of the pages that describe a thing and of their contents, to detect a changed description."""
     mark = hashlib.blake2b(digest_size=12)
     for graph in thing.graphs:
         page = graph[1:-1].partition(GRAPH_OF_PAGE)[0]
@@ -130,7 +130,7 @@ def _write_clusters(store: QuadStore, index: IdentityIndex, counts: ClusterCount
 
 
 def _stored_quads(store: QuadStore, name: str) -> Iterator[ox.Quad]:
-    """Yield the statements about a cluster and its joins."""
+    """Yield the stored statements about a cluster and its joins. A join names an identifier that two members share."""
     for quad in store.match(subject=name, graph=_GRAPH):
         yield quad
         if str(quad.predicate) == _HAS_JOIN:
@@ -147,7 +147,7 @@ def _hash(text: str) -> str:
 
 
 def cluster_quads(cluster: Cluster) -> Iterator[ox.Quad]:
-    """Yield the quads of a cluster: its members, and a join for each piece of evidence."""
+    """Yield the quads of a cluster: its members, and one join for each identifier that two of them share."""
     name = name_cluster(cluster)
     lines = [
         f"{name} {RDF_TYPE} {_CLUSTER} {_GRAPH} .\n",

@@ -46,7 +46,7 @@ class TableError(ValueError):
 
 
 class CrawlTable:
-    """The table of a type. It reads from the store of `open_table`."""
+    """The table of all things of a type. Its rows are read from the store while `open_table` holds it open."""
 
     def __init__(self, table: ThingTable, things: ThingList, *, is_distinct: bool) -> None:
         self._table = table
@@ -79,7 +79,7 @@ class CrawlTable:
 
 
 def _make_columns(column: TableColumn) -> list[Column]:
-    """Return a column and those of its parts, such as `name@language`."""
+    """Return the columns of one property: its values, then the parts of the values, such as `name@language`."""
     kind = "number" if column.kind == "money" else column.kind
     metadata = {name: value for name, value in (("language", column.language), ("type", column.kind)) if value}
     wrap = "list of {}".format if column.is_list else str
@@ -144,17 +144,22 @@ def _load_profile(iri: str, path: Path | None) -> Profile:
 
 def _select(store: QuadStore, where: str) -> Iterator[str]:
     """Return the things that a pattern matches."""
+    query = f"SELECT DISTINCT ?thing {{ {where} }}"
     try:
-        rows = store.query(f"SELECT DISTINCT ?thing {{ {where} }}")
+        rows = store.query(query)
     except SyntaxError as error:
-        raise TableError(f"--where is not a SPARQL pattern: {error}") from error
+        from motherlode.index.query.diagnostics import diagnose  # slow to import, and needed for errors only
+
+        problem = diagnose(query, str(error))
+        why = "; ".join(filter(None, (problem.message, problem.hint)))
+        raise TableError(f"--where {where!r} is not a SPARQL pattern such as '?thing schema:name ?n': {why}") from error
     if "?thing" not in where and "$thing" not in where:
         raise TableError("--where needs the variable ?thing, as in '?thing schema:name ?name'")
     return (str(row[0]) for row in rows if row[0] is not None)  # type: ignore[union-attr]
 
 
 def _page_reader(store: QuadStore) -> Callable[[str], PageInfo]:
-    """Return a function from the URL of a page to what the provenance says about it."""
+    """Return a function that reads syntaxes and fetch time of a page from the provenance. The result is cached."""
 
     @lru_cache(maxsize=_MAX_CACHED_PAGES)
     def read(url: str) -> PageInfo:
@@ -173,7 +178,7 @@ def _page_reader(store: QuadStore) -> Callable[[str], PageInfo]:
 
 
 def _find_clusters(store: QuadStore, things: ThingList) -> Iterator[tuple[str, ...]]:
-    """Yield the terms of the descriptions of each thing that has several."""
+    """Yield clusters: for each thing with several descriptions, the terms (IRIs, blank nodes) of these descriptions."""
     index = IdentityIndex()
     for thing in things:
         index.add(describe_thing(store, thing))
@@ -183,7 +188,7 @@ def _find_clusters(store: QuadStore, things: ThingList) -> Iterator[tuple[str, .
 
 
 def term_of(id: str) -> str:
-    """Return the term of a description in N-Triples from its id."""
+    """Convert the id of a description to a term in N-Triples."""
     return id if id.startswith("_:") else f"<{id}>"
 
 

@@ -50,7 +50,7 @@ _ALL_ADDRESSES = ("0.0.0.0/0", "::/0")
 
 
 class ScorerClient(Protocol):
-    """Asks one scorer for the score of a page."""
+    """Gets the scores of pages from one scorer."""
 
     async def score(self, message: bytes) -> float:
         """Return the score for an encoded page. Raise ScorerError if the scorer gives no score."""
@@ -188,7 +188,7 @@ class ScorerProcess:
 
 
 async def _has_line(stream: asyncio.StreamReader) -> bool:
-    """Return whether a line was received that nothing has asked for, and read it."""
+    """Return whether the command has written a line without a request, and read that line."""
     try:
         async with asyncio.timeout(0):
             return bool(await stream.readline())
@@ -206,7 +206,7 @@ async def _log_errors(process: asyncio.subprocess.Process) -> None:
 
 
 class CommandClient:
-    """Asks a command. Each of its processes scores one page at a time."""
+    """Gets scores from processes of a command. Each process scores one page at a time."""
 
     def __init__(self, command: Sequence[str], limits: ScorerLimits) -> None:
         pause = Pause()
@@ -239,7 +239,7 @@ def command_of(scorer: ScorerSpec) -> list[str]:
 
 
 class ScorerEndpoint:
-    """Asks an HTTP endpoint of the user."""
+    """Gets scores from an HTTP endpoint of the user."""
 
     def __init__(self, url: str, limits: ScorerLimits) -> None:
         self._url = url

@@ -131,7 +131,7 @@ def _read_record(file: BinaryIO) -> tuple[_Head, bytes] | None:
 
 
 class ResponseJournal:
-    """The files of a journal, and which of their responses are open."""
+    """A journal: its files, and its open responses (those that the crawl has not settled)."""
 
     def __init__(self, folder: Path, *, state: bytes | None, ring_bytes: int = _RING_BYTES) -> None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,7 @@ _TIMES_CUT = "%d saved times were later than any delay explains, and were cut to
 
 
 def _asks_to_slow_down(lease: Lease, how: End, failure: Failure) -> bool:
-    """Return whether a server said that it gets too many requests, for something other than a page."""
+    """Return whether a server answered "too many requests" to a request for something else than a page."""
     if lease.is_subrequest:
         return failure.kind in SLOW_DOWN or bool(failure.retry_after)
     return how is End.ROBOTS_UNREADABLE and failure.kind in SLOW_DOWN
@@ -182,7 +182,7 @@ class Frontier:
                     return lease
             elif self._waits is not None and awaited:
                 is_soon = self.host_queue.is_ready_soon(awaited, now)
-                if is_soon and now < self._awaited_since + self.host_queue.patience:  # its request may never end
+                if is_soon and now < self._awaited_since + self.host_queue.max_crawl_wait:  # its request may never end
                     return None
                 self._waits.leave(awaited)
             elif not self.host_queue.make_due_ready(now):
@@ -267,15 +267,15 @@ class Frontier:
         the delay of the IP address starts: it accepted no connection, and the host's next address is tried at once.
         """
         self._prerequisites.in_flight -= 1
-        asked = self._hosts[host_of(lease.url)]
-        self._host_delay.note_answer(asked.record, elapsed)
-        for name in {lease.host, asked.record.name}:
+        server = self._hosts[host_of(lease.url)]
+        self._host_delay.note_answer(server.record, elapsed)
+        for name in {lease.host, server.record.name}:
             self.host_queue.end_request(self._hosts[name], now, was_sent=was_sent)
         if lease.address:
             self.host_queue.end_request_to(lease.address, now)
             if address and address != lease.address:
                 self.host_queue.delay_address(address, now)
-                self.host_queue.set_address(asked, address)
+                self.host_queue.set_address(server, address)
 
     def waits_for_address(self, lease: Lease, now: float) -> bool:
         """Return whether a DNS lookup without an answer is repeated later (UNRESOLVED) or counts as a failure."""
@@ -306,14 +306,14 @@ class Frontier:
         REFUSED, `rating`, the new one, to HEADER_READ, `robots` and the seconds for which they hold (`lasts`) to
         ROBOTS_READ. After a revisit `entry` is the entry of the page as it was before.
         """
-        host, asked = self._hosts[lease.host], self._hosts[host_of(lease.url)]
+        host, server = self._hosts[lease.host], self._hosts[host_of(lease.url)]
         self._changed.add(lease.host)
         if failure is not None and _asks_to_slow_down(lease, how, failure):
-            self._backoff.slow_down(asked, now, retry_after=failure.retry_after)
-            self._changed.add(asked.record.name)
+            self._backoff.slow_down(server, now, retry_after=failure.retry_after)
+            self._changed.add(server.record.name)
         if how is End.RESOLVED:
-            self._prerequisites.store_address(host, asked, address)
-            self._changed.add(asked.record.name)
+            self._prerequisites.store_address(host, server, address)
+            self._changed.add(server.record.name)
         elif how is End.ROBOTS_READ:
             self._prerequisites.store_rules(host, lease.entry.url, robots, now, read_from=lease.url, lasts=lasts)
             if robots and not host.is_ready:
@@ -323,24 +323,24 @@ class Frontier:
                 return host.record.ready_at
             self._prerequisites.store_rules(host, lease.entry.url, b"", now, read_from=lease.url)  # RFC 9309, 2.3.1.2
         elif lease.is_subrequest:
-            self._end_subrequest(lease, how, host, asked, failure, now)
+            self._end_subrequest(lease, how, host, server, failure, now)
         else:
             if entry is not None:
                 self._admission.revisits_left -= 1
             if relevant:
                 self._admission.credit(host)
-            page = EndedPage(lease, entry or lease.entry, host, asked, failure, now, reason)
+            page = EndedPage(lease, entry or lease.entry, host, server, failure, now, reason)
             if rating is None:
                 return self._end_page(page, ENDINGS[how])
             return self._end_page(*_rated_again(page, ENDINGS[how], rating))
         return None
 
     def _end_subrequest(
-        self, lease: Lease, how: End, host: Host, asked: Host, failure: Failure | None, now: float
+        self, lease: Lease, how: End, host: Host, server: Host, failure: Failure | None, now: float
     ) -> None:
         """End a lease that `lease_for` gave: no URL of a queue depends on it."""
         if how is End.NEXT_ADDRESS:
-            self.host_queue.set_address(asked, "")
+            self.host_queue.set_address(server, "")
             self._prerequisites.ask_again(host)
         elif lease.kind is not RequestKind.SUBREQUEST:
             if how is End.ROBOTS_UNREADABLE and failure is not None:  # otherwise each subrequest would ask again
@@ -366,7 +366,7 @@ class Frontier:
         elif ending.delay is not None and page.failure is not None:
             wait = ending.delay(self._backoff, host, page.failure, page.now, page.entry.attempts + 1)
         if ending.drops_address or (ending.url is UrlEffect.RETRIED and page.kind in ADDRESS_IN_DOUBT):
-            self.host_queue.set_address(page.asked, "")
+            self.host_queue.set_address(page.server, "")
         if ending.url not in (UrlEffect.DONE, UrlEffect.HELD):
             self.host_queue.schedule(host)
         return self._place_url(page, ending.url, wait)
@@ -419,7 +419,8 @@ class Frontier:
     def record_visit(self, name: str, *, relevant: int, quads: int, received: int, is_known: bool = False) -> None:
         """Add a finished request to the record of its host.
 
-        A revisit (`is_known`) is not counted as fetched, and its numbers may be negative.
+        A revisit (`is_known`) is not counted as fetched. Its numbers are differences from the last visit, so they may
+        be negative.
         """
         host = self._hosts[name]
         host.unaccounted = max(0, host.unaccounted - 1)
@@ -442,8 +443,8 @@ class Frontier:
 
     def idle_until(self) -> float | None:
         """Return the time from which `lease` may return a lease again; None if that needs another response first."""
-        patience = self._awaited_since + self.host_queue.patience if self._awaited else None
-        times = (self.host_queue.next_time(), self._admission.next_time(), self._unfinished_at, patience)
+        wait_end = self._awaited_since + self.host_queue.max_crawl_wait if self._awaited else None
+        times = (self.host_queue.next_time(), self._admission.next_time(), self._unfinished_at, wait_end)
         return min((time for time in times if time is not None), default=None)
 
     @property

@@ -23,7 +23,7 @@ MAX_GRANT_HOSTS = 256
 """Maximum number of hosts whose delays are passed on with a grant."""
 _MAX_AWAITED_SECONDS = 10.0
 """Longest snooze of a host for which a policy may wait. It is shorter if the configured delay is below one second."""
-_MIN_PATIENCE_SECONDS = 1.0
+_MIN_CRAWL_WAIT_SECONDS = 1.0
 """Shortest limit on the time for which the whole crawl may wait for one host."""
 _MAX_UNRESOLVED_HOSTS = 512
 _BUSY_SECONDS = 0.05
@@ -84,7 +84,7 @@ class HostQueue:
         """IP addresses whose grants must be given back when their requests in flight have ended."""
         self._max_awaited_seconds = min(_MAX_AWAITED_SECONDS, _MAX_AWAITED_SECONDS * politeness.delay)
         """Longest snooze in seconds for which a policy may wait; 0 if the configured delay is 0."""
-        self.patience = max(_MIN_PATIENCE_SECONDS, self._max_awaited_seconds)
+        self.max_crawl_wait = max(_MIN_CRAWL_WAIT_SECONDS, self._max_awaited_seconds)
         """Seconds for which the whole crawl may wait for one host."""
         self._not_before = self._addresses_not_before = 0.0
         """No request to a host, or IP address, starts earlier, because a killed run may have sent one just before."""
@@ -318,15 +318,15 @@ class HostQueue:
 
     # ── requests begin and end ───────────────────────────────────────────────────────────────────────
 
-    def may_send(self, asked: Host, for_host: str, now: float) -> bool:
-        """Return whether a request to `asked` may start now. If not, the page that `for_host` holds is postponed."""
-        if asked.record.ready_at > now:
-            self.held_times.push(asked.record.ready_at, for_host)
+    def may_send(self, server: Host, for_host: str, now: float) -> bool:
+        """Return whether a request to `server` may start now. If not, the page that `for_host` holds is postponed."""
+        if server.record.ready_at > now:
+            self.held_times.push(server.record.ready_at, for_host)
             return False
-        if asked.in_flight >= self._limit(asked):
-            asked.waiting_hosts += (for_host,)
+        if server.in_flight >= self._limit(server):
+            server.waiting_hosts += (for_host,)
             return False
-        address = self._address_of(asked)
+        address = self._address_of(server)
         if address is None:
             return True
         if self._is_full(address):

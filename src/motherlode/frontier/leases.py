@@ -331,11 +331,11 @@ class Prerequisites:
             return self._resolve(host, entry, entry.url)
         if self.needs_rules(host, entry.url, now):
             rules_url = _rules_url(host, entry.url)
-            asked = self._host_queue.host(host_of(rules_url))
-            if not self._has_address(asked):
+            server = self._host_queue.host(host_of(rules_url))
+            if not self._has_address(server):
                 return self._resolve(host, entry, rules_url)
             host.held = entry
-            return self._send_for_rules(host, asked, rules_url, entry)
+            return self._send_for_rules(host, server, rules_url, entry)
         if not self.allows(host, entry.url):
             return None
         host.unaccounted += 1
@@ -351,25 +351,25 @@ class Prerequisites:
         if obey_robots and not needs_rules and not self.allows(host, url):
             return None
         wanted = _rules_url(host, url) if needs_rules else url
-        asked = self._host_queue.host(host_of(wanted))
-        has_address = self._has_address(asked)
+        server = self._host_queue.host(host_of(wanted))
+        has_address = self._has_address(server)
         beside_held = has_address and not needs_rules  # a held page waits for the same prerequisites
-        times = [self._host_queue.subrequest_time(one, now, beside_held=beside_held) for one in (host, asked)]
+        times = [self._host_queue.subrequest_time(one, now, beside_held=beside_held) for one in (host, server)]
         if max(times) > now:
             return max(times)
         if not has_address:
             return self._resolve(host, None, wanted, is_subrequest=True)
         entry = Entry(url=url, arm="", score=0.0, sequence=0)
         if needs_rules:
-            return self._send_for_rules(host, asked, wanted, entry, is_subrequest=True)
+            return self._send_for_rules(host, server, wanted, entry, is_subrequest=True)
         return self._send(host, host, url, RequestKind.SUBREQUEST, entry, is_subrequest=True)
 
     def _send(
-        self, host: Host, asked: Host, url: str, kind: RequestKind, entry: Entry, *, is_subrequest: bool = False
+        self, host: Host, server: Host, url: str, kind: RequestKind, entry: Entry, *, is_subrequest: bool = False
     ) -> Lease:
         self.in_flight += 1
-        asked.is_fresh = False
-        address = self._host_queue.start_request(asked)
+        server.is_fresh = False
+        address = self._host_queue.start_request(server)
         name = host.record.name
         return Lease(url=url, host=name, kind=kind, entry=entry, address=address, is_subrequest=is_subrequest)
 
@@ -379,8 +379,8 @@ class Prerequisites:
             host = self._host_queue.hosts[names[0]]
             if host.held is None or host.asking:
                 continue
-            asked = self._host_queue.host(host_of(host.rules_url)) if host.rules_url else host
-            if self._host_queue.may_send(asked, host.record.name, now):
+            server = self._host_queue.host(host_of(host.rules_url)) if host.rules_url else host
+            if self._host_queue.may_send(server, host.record.name, now):
                 entry, host.held = host.held, None
                 return host, entry
         return None
@@ -405,22 +405,24 @@ class Prerequisites:
         entry = held or Entry(url=url, arm="", score=0.0, sequence=0)
         return Lease(url=url, host=host.record.name, kind=RequestKind.RESOLVE, entry=entry, is_subrequest=is_subrequest)
 
-    def store_address(self, host: Host, asked: Host, address: str) -> None:
-        """Store the IP address of the host `asked`; the page that `host` holds is next."""
+    def store_address(self, host: Host, server: Host, address: str) -> None:
+        """Store the IP address of the host `server`; the page that `host` holds is next."""
         self.in_flight -= 1
         host.asking = False
-        asked.record.unresolved_since, asked.is_fresh = None, True
-        self._host_queue.set_address(asked, address)
+        server.record.unresolved_since, server.is_fresh = None, True
+        self._host_queue.set_address(server, address)
         if host.held is not None:
             self._host_queue.hold_back(host)
         self._host_queue.schedule(host)
 
-    def _send_for_rules(self, host: Host, asked: Host, url: str, entry: Entry, *, is_subrequest: bool = False) -> Lease:
-        """Return a lease for a host's robots.txt, which may be on another host (`asked`)."""
+    def _send_for_rules(
+        self, host: Host, server: Host, url: str, entry: Entry, *, is_subrequest: bool = False
+    ) -> Lease:
+        """Return a lease for a host's robots.txt, which may be on another host (`server`)."""
         host.asking = True
-        if asked is not host:
+        if server is not host:
             self._host_queue.start_request(host, connects=False)
-        return self._send(host, asked, url, RequestKind.ROBOTS, entry, is_subrequest=is_subrequest)
+        return self._send(host, server, url, RequestKind.ROBOTS, entry, is_subrequest=is_subrequest)
 
     def needs_rules(self, host: Host, url: str, now: float) -> bool:
         """Return whether robots.txt must be requested for a URL, because it is unknown or too old."""

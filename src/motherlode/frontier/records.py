@@ -387,7 +387,7 @@ class EndedPage(NamedTuple):
     lease: Lease
     entry: Entry
     host: Host
-    asked: Host
+    server: Host
     """The host that got the request. It is not `host` if the robots.txt of `host` was requested from another host."""
     failure: Failure | None
     now: float

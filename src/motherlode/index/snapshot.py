@@ -97,22 +97,22 @@ def remedy(error: BaseException) -> str:
 def store_advice(store: Path, why: str) -> str:
     """Return the error message for a damaged store: the reason, and what the user can do."""
     folder = store.parent
-    told = (
+    message = (
         f"the quad store in {store} is damaged: {why.rstrip('. ')}. "
         f"The frontier in {folder / 'frontier'} is untouched. "
     )
     if (folder / "quads").is_dir():
-        return f"{told}`motherlode verify {folder} --repair` builds a new store from the files in {folder / 'quads'}"
-    told += (
+        return f"{message}`motherlode verify {folder} --repair` builds a new store from the files in {folder / 'quads'}"
+    message += (
         f"Put back a copy of the store if you have one; or move it away and `motherlode resume {folder}` makes a new "
         "one and fetches its pages again."
     )
     if (folder / "warc").exists():
-        told += (
+        message += (
             f" All responses are in {folder / 'warc'}, too: `motherlode crawl --web FILE.warc.gz` reads them again "
             "without the network."
         )
-    return told
+    return message
 
 
 _MAX_ATTEMPTS = 60

@@ -39,7 +39,7 @@ from motherlode.www.urls import host_of
 
 _MAX_COMPARED_ARMS = 256
 """Maximum number of arms that are compared if waiting links have different priorities."""
-_PATIENCE_SECONDS = 5.0
+_MAX_WAIT_SECONDS = 5.0
 """Seconds for which `next` may return None because the policy waits for a busy host."""
 _Key = TypeVar("_Key")
 _NO_COUNTS: Mapping[Syntax, int] = {}
@@ -276,7 +276,7 @@ class LinkSelector:
             awaited = self._waits.awaited
             if awaited != self._awaited:
                 self._awaited, self._awaited_since = awaited, now
-            if self._arms.is_awaited(awaited) and now < self._awaited_since + _PATIENCE_SECONDS:
+            if self._arms.is_awaited(awaited) and now < self._awaited_since + _MAX_WAIT_SECONDS:
                 return None
             self._waits.leave(awaited)
         self._awaited = ""

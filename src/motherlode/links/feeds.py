@@ -56,7 +56,9 @@ def _element_links(holder: Element, page_url: str) -> Iterator[Link]:
 
 
 def _base(holder: Element, page_url: str) -> str:
-    """Return the base URL of an element: the URL of the feed and all xml:base attributes (XML Base, section 4)."""
+    """Return the base URL of an element: the xml:base attributes of its ancestors, resolved against the URL of the feed
+    (XML Base, section 4).
+    """
     given = [element.get(_XML_BASE) for element in (holder, *holder.iterancestors())]
     base = page_url
     for reference in reversed(given):
@@ -84,8 +86,8 @@ _MIN_URLS_PER_OTHER_LINE = 2
 def sitemap_links(document: Document, options: LinkOptions) -> list[Link]:
     """Return the links of a sitemap, as far as it can be read, and record a problem if it is broken.
 
-    The entries are sorted by their date, latest first and without a date last, because a limit may cut the list. They
-    are followed by the same pages in other languages, which mostly have entries of their own.
+    The entries are sorted by their date, latest first and without a date last, because a limit may cut the list. After
+    them come the versions of these pages in other languages, which mostly have entries of their own.
     """
     tree = document.xml
     if tree.error:
@@ -137,7 +139,7 @@ def _parse_time(text: str) -> float | None:
 
 
 def text_links(document: Document, options: LinkOptions) -> list[Link]:
-    """Return the links of a text sitemap. If many lines are not URLs, it is another text and has no links."""
+    """Return the URLs of a sitemap in plain text. A text with too many other lines is not a sitemap: no links."""
     head = document.body[:_HEAD_BYTES].decode(document.charset, errors="replace")
     if not _URL_LINE.search(head.lstrip("\ufeff")):
         return []

@@ -221,7 +221,7 @@ class Failure:
     """The Retry-After header in seconds."""
     challenged_by: ChallengeProduct | None = None
     """The product that sent a challenge or block page. None for every other failure."""
-    elsewhere: bool = False
+    has_other_address: bool = False
     """True if connecting to one of several IP addresses failed before anything was sent, and others are untried."""
     silent: bool = False
     """True if no packet came back, not even a refusal, so that our own network may be down."""

@@ -206,7 +206,10 @@ def with_total_order(sparql: str) -> str:
 
 
 def sort_keys(expression: str, direction: str = "ASC") -> str:
-    """Return the ORDER BY conditions that replace one: kind, then value, then the parts of a triple term."""
+    """Return the conditions that replace one condition of ORDER BY.
+
+    They compare the kinds of two terms first, then their values, then the parts of triple terms.
+    """
     templates = [_KIND, _VALUE]
     term = "~"
     for _ in range(_MAX_DEPTH if _may_be_triple(expression) else 0):

@@ -29,7 +29,7 @@ ALIASES = {"ai-train": Usage.TRAIN_AI.value, "ai-input": Usage.AI_USE.value}
 
 
 class UsagePreferences(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Preferences that one source states, or several together."""
+    """Which uses of a page a site permits or reserves, by one source (header, HTML, file), or by several combined."""
 
     uses: dict[str, bool] = {}
     """The value of a `Usage` → True if it is permitted, False if it is reserved. Others are missing."""

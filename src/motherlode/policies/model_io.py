@@ -47,7 +47,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
     """Version of Motherlode that made the model."""
     requests: int = 0
-    finds: int = 0
+    relevant: int = msgspec.field(default=0, name="finds")
+    """Number of relevant pages. In files and in JSON its name is `finds`."""
     crawls: int = 1
     """Number of crawls that were merged."""
     state: bytes = b""
@@ -186,7 +187,7 @@ def merge_models(models: Sequence[tuple[str, Model]], *, made_at: str, version: 
         made_at=made_at,
         version=version,
         requests=sum(model.requests for _, model in models),
-        finds=sum(model.finds for _, model in models),
+        relevant=sum(model.relevant for _, model in models),
         crawls=sum(model.crawls for _, model in models),
         state=policy.dump(),
     )

@@ -124,7 +124,7 @@ class WaitRule:
 
     A polite crawl may send a host one request per second or less. If it always fetched from the best ready host, it
     would soon have tried all hosts, and it would spend its budget of pages on the worst of them. So the rule stores the
-    value of each snoozed host. If the best ready arm is worth much less, the policy picks nothing and waits.
+    value of each snoozed host. If the value of the best ready arm is much lower, the policy picks nothing and waits.
 
     The policy calls `_on_ready` and `_on_snoozed` for each arm that becomes ready or snoozed, and `_pick_or_wait` with
     the arm that it would pick.
@@ -160,7 +160,7 @@ class WaitRule:
             self._snoozed_hosts.put(host, value)
 
     def _pick_or_wait(self, arm: str | None, value: float) -> str | None:
-        """Return the best ready arm, or None with `awaited` set if a snoozed host is worth waiting for."""
+        """Return the best ready arm, or None with `awaited` set if the policy waits for a better snoozed host."""
         self.awaited = ""
         if arm is not None and self.wait_threshold:
             host = self._snoozed_hosts.best()

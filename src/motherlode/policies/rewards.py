@@ -178,7 +178,7 @@ class Reward:
         return value
 
     def compute(self, outcome: Outcome) -> float:
-        """Return the reward of a page that needs no scorer or has a score."""
+        """Return the reward of a page. If the reward needs a scorer, the page has its score already."""
         if not outcome.relevant:
             return 0.0
         value = self._compute_value(outcome)

@@ -1,7 +1,7 @@
 """Identity of things: descriptions of one thing on several pages and hosts become one cluster.
 
 Descriptions that share an identifier form a *group*. Only descriptions of compatible types are compared: those of the
-same class, or of a class and its subclass. The names decide what the identifier is worth. If most of them agree,
+same class, or of a class and its subclass. The names decide whether the identifier counts. If most of them agree,
 descriptions with agreeing names are joined; a description without a name is joined by a strong identifier only. If a
 large part of them disagrees, the identifier belongs to no single thing: it is a *hub*, such as the telephone number of
 a shop or a GTIN that was copied into a template, and joins nothing. Each join keeps its evidence.
@@ -254,7 +254,7 @@ class IdentityIndex:
         return found
 
     def _join(self, group: int, types: Sequence[str], *, is_strong: bool) -> "Iterator[_Join] | None":
-        """Return the joins of the things that share an identifier and are of these types; None if it is a hub."""
+        """Return the joins of things of these types that share an identifier; None if the identifier is a hub."""
         of_group = f"{_OF_GROUP} AND types IN ({', '.join('?' * len(types))})"
         by_name = f"SELECT name, COUNT(*) {of_group} AND name != '' GROUP BY name ORDER BY COUNT(*) DESC, name"
         agreeing = group_names(self._execute(by_name, group, *types), MIN_SIMILARITY[is_strong])
@@ -319,7 +319,10 @@ _OF_GROUP = "FROM members JOIN things ON number = thing WHERE grp = ?"
 def _join_agreeing(
     agreeing: Sequence[Sequence[tuple[str, int]]], numbers_of: Callable[[str], Iterator[int]], *, joins_nameless: bool
 ) -> Iterator[_Join]:
-    """Yield a join of the first thing of each set of names with the others, and with those that have no name."""
+    """Yield the joins within each set of agreeing names: of its first thing with all others.
+
+    With `joins_nameless` the things without a name are joined to it as well.
+    """
     anchor = -1
     for names in agreeing:
         main = names[0][0]
@@ -339,7 +342,7 @@ def _drop_tables(database: sqlite3.Connection) -> None:
 
 
 def _find(parents: "array[int]", thing: int) -> int:
-    """Return the root of a thing, and shorten the way to it."""
+    """Return the root of a thing's component (union-find), and halve the path to it."""
     while parents[thing] != thing:
         parents[thing] = thing = parents[parents[thing]]
     return thing
@@ -354,9 +357,10 @@ def _identify(thing: ThingDescription) -> Iterator[Identifier]:
 
 
 def group_names(counted: Iterable[tuple[str, int]], min_similarity: float) -> list[list[tuple[str, int]]]:
-    """Return sets of agreeing names with their numbers, the largest first, from names by falling number.
+    """Group names that agree. The input has pairs of name and frequency, the most frequent first.
 
-    The most frequent name of a set represents it. Reading ends when there are too many sets.
+    The groups are sorted by size, and the most frequent name represents its group. Reading ends when there are too
+    many groups.
     """
     found: list[list[tuple[str, int]]] = []
     for name, count in counted:

@@ -77,7 +77,7 @@ def _gauges(state: CrawlState, now: float) -> Iterator[str]:
     waits = max(0.0, (totals.waits_until or 0.0) - now) if state.is_running else 0.0
     yield from _simple("waiting_seconds", "gauge", "Seconds until something may be fetched again.", waits)
     if stats.left is not None:
-        yield from _simple("estimated_relevant_left", "gauge", "Estimated relevant pages left.", stats.left.finds)
+        yield from _simple("estimated_relevant_left", "gauge", "Estimated relevant pages left.", stats.left.relevant)
 
 
 def _count_hosts(hosts: Sequence[HostRecord], now: float) -> dict[str, int]:

@@ -15,7 +15,7 @@ import pyoxigraph as ox
 from markupsafe import Markup
 
 from motherlode.crawler.config.values import format_duration, format_moment, format_size
-from motherlode.crawler.explain.explanation import QUESTIONS, UrlExplanation, describe_statistics
+from motherlode.crawler.explain.explanation import PREDICTED_EVENTS, UrlExplanation, describe_statistics
 from motherlode.crawler.report import open_templates
 from motherlode.crawler.report.crawl_report import draw_harvest
 from motherlode.crawler.stats.page_list import PageRow
@@ -74,7 +74,7 @@ templates.filters.update(cut=cut, split_marks=split_marks, prefixed_name=lambda 
 templates.filters.update(moment=format_moment, duration=format_duration, size=format_size, clock=format_clock)
 templates.tests["web_url"] = is_web_url
 templates.filters["statistics"] = describe_statistics
-templates.globals.update(own_url=own_url, entity_url=entity_url, questions=QUESTIONS)
+templates.globals.update(own_url=own_url, entity_url=entity_url, events=PREDICTED_EVENTS)
 
 
 def render(template: str, **values: Any) -> str:

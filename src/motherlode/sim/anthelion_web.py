@@ -72,10 +72,10 @@ def find_files(name: str) -> AnthelionFiles:
     DIR contains one file whose name starts with each of `index`, `network` and `label`. The keys `index`, `network` and
     `label` name other files of the folder, and `root` is the id of the start page. Raises TraceError if one is missing.
     """
-    place, options = _split(name)
-    folder = Path(place)
+    folder_name, options = _split(name)
+    folder = Path(folder_name)
     if not folder.is_dir():
-        raise TraceError(f"{place} is not a folder: give {ANTHELION}DIR with the files index, network and label")
+        raise TraceError(f"{folder_name} is not a folder: give {ANTHELION}DIR with the files index, network and label")
     unknown = ", ".join(sorted(set(options) - {*_KINDS, "root"}))
     if unknown:
         raise TraceError(f"unknown option {unknown} in {name!r}: the options are index, network, label and root")
@@ -88,11 +88,11 @@ def find_files(name: str) -> AnthelionFiles:
 
 def _split(name: str) -> tuple[str, dict[str, str]]:
     """Return the folder and the options in `anthelion:DIR[:key=value,…]`."""
-    place, _, last = name.removeprefix(ANTHELION).rpartition(":")
-    if not place or "=" not in last:
+    folder_name, _, last = name.removeprefix(ANTHELION).rpartition(":")
+    if not folder_name or "=" not in last:
         return name.removeprefix(ANTHELION), {}
     parts = (option.partition("=") for option in last.split(","))
-    return place, {key: value for key, _, value in parts}
+    return folder_name, {key: value for key, _, value in parts}
 
 
 def _find(folder: Path, kind: str, given: str | None) -> Path:
@@ -246,11 +246,11 @@ def _network_chunks(lines: _Lines, path: Path) -> Iterator[_Chunk]:
         yield np.array(sources), np.array(counts), np.array(targets, dtype=np.int64)
 
 
-def _rows_of(ids: NDArray[np.int64], asked: NDArray[np.int64]) -> NDArray[np.int64]:
+def _rows_of(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the row number of each id in the sorted index, or -1 if the index lacks the id."""
-    places = np.searchsorted(ids, asked)
-    places[places == len(ids)] = 0
-    return np.where(ids[places] == asked, places, -1)
+    positions = np.searchsorted(ids, wanted)
+    positions[positions == len(ids)] = 0
+    return np.where(ids[positions] == wanted, positions, -1)
 
 
 # ── the web
@@ -282,8 +282,8 @@ class AnthelionWeb:
 
     def _row(self, url: str) -> int | None:
         wanted = np.uint64(xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")))
-        place = int(np.searchsorted(self._hashes, wanted))
-        return int(self._rows[place]) if place < len(self._hashes) and self._hashes[place] == wanted else None
+        position = int(np.searchsorted(self._hashes, wanted))
+        return int(self._rows[position]) if position < len(self._hashes) and self._hashes[position] == wanted else None
 
     def page(self, url: str) -> SimPage:
         row = self._row(url)
@@ -332,6 +332,6 @@ def open_converted(name: str, target: str) -> AnthelionWeb:
     """Open the web that `prepare` returned. Raises TraceError if `target` is not `any`: a file has the labels."""
     if target != "any":
         raise TraceError(f"these files have no content for the target {target}: name another label file by label=FILE")
-    place, options = _split(name)
+    folder_name, options = _split(name)
     root = options.get("root")
-    return AnthelionWeb(Path(place), None if root is None else int(root))
+    return AnthelionWeb(Path(folder_name), None if root is None else int(root))

@@ -74,7 +74,7 @@ BFS = "bfs"
 _SMALL = 200_000
 """Largest web, in pages, for which recall and the oracle are computed by default. Both read every page."""
 
-_TELL_EVERY = 500
+_REPORT_EVERY = 500
 """Number of pages between two progress reports while the whole web is read."""
 
 
@@ -150,14 +150,14 @@ class ExperimentSetup:
 
     @staticmethod
     def starts_from(policy: str, model: Model) -> bool:
-        """Whether a policy can start from a model; the others start with nothing, for comparison."""
+        """Return whether a policy can start from the model. Other policies take part without a model."""
         return policy_family(policy) == policy_family(model.policy)
 
     def on(self, web: str) -> ExperimentSetup:
         return replace(self, web=web)
 
     def folder_of(self, policy: str) -> str:
-        """Return the folder in which the first crawl of a policy is kept; "" for none. The oracle explains nothing."""
+        """Return the folder for the first crawl of a policy; "" if it is not kept. That of the oracle never is."""
         return str(Path(self.keep) / folder_name(policy)) if self.keep and policy != ORACLE else ""
 
     @property
@@ -229,11 +229,11 @@ def _rounded(value: float | None) -> float | None:
 class Experiment:
     """The results of an experiment."""
 
-    question: ExperimentSetup
+    setup: ExperimentSetup
     budget: int
     page_count: int
     rows: tuple[Row, ...]
-    yardsticks: dict[str, list[SimResult]]
+    baselines: dict[str, list[SimResult]]
     """The results of the baselines breadth-first and oracle, one per repetition, if they were run, whether or not the
     user named them."""
     available: dict[str, int] | None
@@ -242,76 +242,76 @@ class Experiment:
     """Notices for the user."""
 
     def focus_at(self, result: SimResult, requests: float) -> float | None:
-        """Return the focus that a crawl had after a smaller number of requests, by the means of the baselines."""
-        if not all(self.yardsticks.values()):
+        """Return the focus of a crawl after some of its requests, compared with the mean curves of the baselines."""
+        if not all(self.baselines.values()):
             return None
         bfs, oracle = (
-            mean(relevant_at(one.request_curve, requests) for one in self.yardsticks[name]) for name in (BFS, ORACLE)
+            mean(relevant_at(one.request_curve, requests) for one in self.baselines[name]) for name in (BFS, ORACLE)
         )
         return focus(relevant_at(result.request_curve, requests), bfs, oracle)
 
 
 def run_experiment(
-    question: ExperimentSetup, *, processes: int | None = None, progress: Progress = lambda step: None
+    setup: ExperimentSetup, *, processes: int | None = None, progress: Progress = lambda step: None
 ) -> Experiment:
     """Run every policy and repetition, and the baselines if the web is small enough."""
     with tempfile.TemporaryDirectory() as folder:
-        spec, notes = _score_web(question, Path(folder) / "scores", progress)
-        return _run_on(question, spec, notes, processes=processes, progress=progress)
+        spec, notes = _score_web(setup, Path(folder) / "scores", progress)
+        return _run_on(setup, spec, notes, processes=processes, progress=progress)
 
 
-def _score_web(question: ExperimentSetup, path: Path, progress: Progress) -> tuple[WebSpec, list[str]]:
+def _score_web(setup: ExperimentSetup, path: Path, progress: Progress) -> tuple[WebSpec, list[str]]:
     """Score the pages of the web if target or reward need a scorer. Return the web and notices about failures."""
-    target, reward = target_from(question.target), reward_from(question.reward)
+    target, reward = target_from(setup.target), reward_from(setup.reward)
     if target.scorer is None and reward.scorer is None:
-        return question.spec, []
+        return setup.spec, []
     check_scorers(target, reward)
 
     def show(done: int, of: int) -> None:
         progress(ExperimentProgress(what="scoring the pages", done=done, of=of, unit="pages"))
 
     limits = ScorerLimits(workers=os.cpu_count() or 1)
-    scores = score_pages(Path(question.web), target, reward, limits, show)
+    scores = score_pages(Path(setup.web), target, reward, limits, show)
     scores.write(path)
     failed = f"the scorer gave {scores.failed:,} of {scores.pages:,} pages no score, for example: {scores.example}"
-    return replace(question.spec, scores=str(path)), [failed] if scores.failed else []
+    return replace(setup.spec, scores=str(path)), [failed] if scores.failed else []
 
 
 def _run_on(
-    question: ExperimentSetup, spec: WebSpec, notes: list[str], *, processes: int | None, progress: Progress
+    setup: ExperimentSetup, spec: WebSpec, notes: list[str], *, processes: int | None, progress: Progress
 ) -> Experiment:
     web = open_web(spec)
-    budget = question.budget(web.page_count)
-    starts, seed_notes = _starts(web, question.seeds)
+    budget = setup.budget(web.page_count)
+    starts, seed_notes = _starts(web, setup.seeds)
     small = web.page_count <= _SMALL
     available = _available(web, progress) if small else None
-    added = [name for name in (BFS, ORACLE) if small and name not in question.policies]
-    model = read_model(Path(question.model)) if question.model else None
+    added = [name for name in (BFS, ORACLE) if small and name not in setup.policies]
+    model = read_model(Path(setup.model)) if setup.model else None
     trials = [
         Trial(
             policy=name,
-            seed=question.seed + turn,
+            seed=setup.seed + repetition,
             pages=budget,
-            seeds=in_host_order(starts, question.seed + turn),
-            timing=question.timing,
-            model=question.model if model is not None and question.starts_from(name, model) else "",
-            reward=DEFAULT_REWARD if name in (BFS, ORACLE) else question.reward,
-            keep=question.folder_of(name) if turn == 0 and name not in added else "",
+            seeds=in_host_order(starts, setup.seed + repetition),
+            timing=setup.timing,
+            model=setup.model if model is not None and setup.starts_from(name, model) else "",
+            reward=DEFAULT_REWARD if name in (BFS, ORACLE) else setup.reward,
+            keep=setup.folder_of(name) if repetition == 0 and name not in added else "",
         )
-        for name in [*added, *question.policies]
-        for turn in range(question.repeat)
+        for name in [*added, *setup.policies]
+        for repetition in range(setup.repeat)
     ]
     results = list(run_trials(spec, trials, processes=processes, watch=lambda now: progress(_step(now))))
     done = list(zip(trials, results, strict=True))
-    yardsticks = {name: [result for trial, result in done if trial.policy == name] for name in (BFS, ORACLE)}
+    baselines = {name: [result for trial, result in done if trial.policy == name] for name in (BFS, ORACLE)}
     return Experiment(
-        question=question,
+        setup=setup,
         budget=budget,
         page_count=web.page_count,
-        rows=tuple(_row(*one, question, yardsticks, available) for one in done if one[0].policy not in added),
-        yardsticks=yardsticks,
+        rows=tuple(_row(*one, setup, baselines, available) for one in done if one[0].policy not in added),
+        baselines=baselines,
         available=available,
-        notes=(*notes, *seed_notes, *_notes(question, model, budget, web.page_count, available, results)),
+        notes=(*notes, *seed_notes, *_notes(setup, model, budget, web.page_count, available, results)),
     )
 
 
@@ -345,48 +345,50 @@ def _available(web: SimulatedWeb, progress: Progress) -> dict[str, int]:
     """Return the relevant pages per host. This is slow on a synthetic web, because its pages are computed."""
     found: Counter[str] = Counter()
     for number, (url, relevant) in enumerate(web.labels()):
-        if number % _TELL_EVERY == 0:
+        if number % _REPORT_EVERY == 0:
             progress(ExperimentProgress(what="looking through the web", done=number, of=web.page_count, unit="pages"))
         if relevant:
             found[host_of(url)] += 1
     return dict(found)
 
 
-def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
+def _step(trials: Sequence[TrialProgress]) -> ExperimentProgress:
     """Return the progress of the whole experiment.
 
     A trial that has ended counts with its whole budget, even if it made fewer requests.
     """
-    ended = sum(one.has_ended for one in standings)
+    ended = sum(one.has_ended for one in trials)
     return ExperimentProgress(
-        what=f"simulating, {ended} of {len(standings)} runs ended",
-        done=sum(one.trial.pages if one.has_ended else one.asked for one in standings),
-        of=sum(one.trial.pages for one in standings),
+        what=f"simulating, {ended} of {len(trials)} runs ended",
+        done=sum(one.trial.pages if one.has_ended else one.requests for one in trials),
+        of=sum(one.trial.pages for one in trials),
         unit="requests",
-        under_way=tuple(_run(one) for one in standings if not one.has_ended and (one.asked or one.seen)),
+        under_way=tuple(_run(one) for one in trials if not one.has_ended and (one.requests or one.seen)),
     )
 
 
 def _run(one: TrialProgress) -> str:
     """Return the progress of one trial as text: policy, seed and requests so far.
 
-    >>> _run(TrialProgress(Trial(policy="bfs", seed=2, pages=9000, seeds=()), asked=1200))
+    >>> _run(TrialProgress(Trial(policy="bfs", seed=2, pages=9000, seeds=()), requests=1200))
     'bfs (seed 2) 1,200 of 9,000'
     """
     trial = one.trial
-    how_far = f"{one.asked:,} of {trial.pages:,}" if one.asked else f"looks at the whole web, {one.seen:,} pages so far"
+    how_far = (
+        f"{one.requests:,} of {trial.pages:,}" if one.requests else f"looks at the whole web, {one.seen:,} pages so far"
+    )
     return f"{trial.policy} (seed {trial.seed}) {how_far}"
 
 
 def _notes(
-    question: ExperimentSetup,
+    setup: ExperimentSetup,
     model: Model | None,
     budget: int,
     page_count: int,
     available: dict[str, int] | None,
     results: Sequence[SimResult],
 ) -> list[str]:
-    warning = "" if model is None else warn_other_target(model, target=question.target, name=question.model)
+    warning = "" if model is None else warn_other_target(model, target=setup.target, name=setup.model)
     notes = [warning] if warning else []
     if budget > page_count:
         notes.append(
@@ -394,24 +396,24 @@ def _notes(
             "a policy ends when it has fetched all that it can reach"
         )
     if available is not None and not available:
-        notes.append(f"no page of this web matches the target {question.target!r}: there is nothing to find")
+        notes.append(f"no page of this web matches the target {setup.target!r}: there is nothing to find")
     elif not any(result.relevant for result in results):
-        notes.append(f"no policy found a page that matches the target {question.target!r}")
+        notes.append(f"no policy found a page that matches the target {setup.target!r}")
     return notes
 
 
 def _row(
     trial: Trial,
     result: SimResult,
-    question: ExperimentSetup,
-    yardsticks: dict[str, list[SimResult]],
+    setup: ExperimentSetup,
+    baselines: dict[str, list[SimResult]],
     available: dict[str, int] | None,
 ) -> Row:
     total = None if available is None else sum(available.values())
-    own = {name: results[trial.seed - question.seed] for name, results in yardsticks.items() if results}
+    own = {name: results[trial.seed - setup.seed] for name, results in baselines.items() if results}
     return Row(
         policy=trial.policy,
-        target=question.target,
+        target=setup.target,
         seed=trial.seed,
         result=result,
         recall=None if total is None else result.relevant / total if total else 0.0,
@@ -421,8 +423,8 @@ def _row(
     )
 
 
-def _focus(yardsticks: dict[str, SimResult], measure: Callable[[SimResult], float], result: SimResult) -> float | None:
+def _focus(baselines: dict[str, SimResult], measure: Callable[[SimResult], float], result: SimResult) -> float | None:
     """Return the focus of a crawl by the baselines with the same seed; None if one of them was not run."""
-    if len(yardsticks) < 2:
+    if len(baselines) < 2:
         return None
-    return focus(measure(result), measure(yardsticks[BFS]), measure(yardsticks[ORACLE]))
+    return focus(measure(result), measure(baselines[BFS]), measure(baselines[ORACLE]))

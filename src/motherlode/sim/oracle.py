@@ -143,8 +143,8 @@ class OraclePolicy(WaitRule):
         return _FOUND if self._graph.relevant[number] else self._ways[number]
 
     def _placed(self, arm: str, way: Way) -> tuple[Way, int, str]:
-        place = self._ready[arm] = (way, self._order[arm])
-        return (*place, arm)
+        priority = self._ready[arm] = (way, self._order[arm])
+        return (*priority, arm)
 
     def arm_snoozed(self, arm: str) -> None:
         known = self._ready.pop(arm, None)

@@ -24,7 +24,7 @@ _SIZES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Chart:
     """A chart: its curves, axes and title."""
 
     name: str
@@ -35,12 +35,12 @@ class Picture:
     curves: tuple[Curve, ...]
 
 
-def results_by_policy(study: Experiment) -> dict[str, list[SimResult]]:
+def results_by_policy(experiment: Experiment) -> dict[str, list[SimResult]]:
     """Return the results by policy: those that the user named first, then the baselines."""
     found: dict[str, list[SimResult]] = {}
-    for row in study.rows:
+    for row in experiment.rows:
         found.setdefault(row.policy, []).append(row.result)
-    return found | {name: results for name, results in study.yardsticks.items() if results and name not in found}
+    return found | {name: results for name, results in experiment.baselines.items() if results and name not in found}
 
 
 def found_by_host(results: Sequence[SimResult], host: str) -> float:
@@ -48,22 +48,22 @@ def found_by_host(results: Sequence[SimResult], host: str) -> float:
     return mean(result.hosts.get(host, (0, 0))[1] for result in results)
 
 
-def _harvest(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+def _harvest(experiment: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
     return _averaged(name, _budgets(results), results, lambda one, x: relevant_at(one.request_curve, x))
 
 
-def _focus(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
-    budgets = [x for x in _budgets(results) if study.focus_at(results[0], x) is not None]
-    return _averaged(name, budgets, results, lambda one, x: 100 * (study.focus_at(one, x) or 0.0))
+def _focus(experiment: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+    budgets = [x for x in _budgets(results) if experiment.focus_at(results[0], x) is not None]
+    return _averaged(name, budgets, results, lambda one, x: 100 * (experiment.focus_at(one, x) or 0.0))
 
 
-def _hosts_found(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
-    available = (study.available or {}).items()
+def _hosts_found(experiment: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+    available = (experiment.available or {}).items()
     shares = sorted((100 * found_by_host(results, host) / count for host, count in available), reverse=True)
     return Curve(name=name, points=tuple((rank, round(share)) for rank, share in enumerate(shares, 1)))
 
 
-def _picking(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+def _picking(experiment: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
     samples = [sample for result in results for sample in result.picking]
     width = max(1, max((waiting for waiting, _ in samples), default=0) // _SIZES)
     bins: dict[int, list[float]] = {}
@@ -80,7 +80,7 @@ def _merge_calibrations(results: Sequence[SimResult]) -> Calibration:
     return total
 
 
-def _reliability(study: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
+def _reliability(experiment: Experiment, name: str, results: Sequence[SimResult]) -> Curve:
     total = _merge_calibrations(results)
     score = "" if total.brier_score is None else f" (Brier score {total.brier_score:.3f})"
     points = ((round(100 * predicted), round(100 * observed)) for predicted, observed, _ in total.bins())
@@ -144,16 +144,15 @@ _CHARTS = (
 _DIAGONAL = Curve(name="predicted = observed", points=((0, 0), (100, 100)))
 
 
-def pictures(study: Experiment) -> list[Picture]:
-    results = results_by_policy(study).items()
+def make_charts(experiment: Experiment) -> list[Chart]:
+    results = results_by_policy(experiment).items()
     made = [
-        Picture(name, title, explanation, axes, tuple(draw(study, policy, own) for policy, own in results))
+        Chart(name, title, explanation, axes, tuple(draw(experiment, policy, own) for policy, own in results))
         for (name, title), explanation, axes, draw in _CHARTS
     ]
-    shown = [picture for picture in made if any(curve.points for curve in picture.curves)]
+    shown = [chart for chart in made if any(curve.points for curve in chart.curves)]
     return [
-        replace(picture, curves=(*picture.curves, _DIAGONAL)) if picture.name == "calibration" else picture
-        for picture in shown
+        replace(chart, curves=(*chart.curves, _DIAGONAL)) if chart.name == "calibration" else chart for chart in shown
     ]
 
 
@@ -164,19 +163,19 @@ _MOST_HOSTS = 60
 _HEADS = ("policy", "runs", "fetched", "relevant", "harvest rate", "recall", "focus", "area focus", "hosts", "pick µs")
 
 
-def write_outputs(folder: Path, study: Experiment) -> Path:
+def write_outputs(folder: Path, experiment: Experiment) -> Path:
     """Write all files into a folder and return the path of the HTML report."""
     folder.mkdir(parents=True, exist_ok=True)
-    shown = pictures(study)
-    for picture in shown:
-        write_svg(folder / f"{picture.name}.svg", picture.curves, picture.title, axes=picture.axes)
-    _write_csv(folder / "rows.csv", _rows(study))
-    _write_csv(folder / "curves.csv", _curves(study))
-    _write_csv(folder / "hosts.csv", _hosts(study))
-    if any(row.result.calibration.predictions for row in study.rows):
-        _write_csv(folder / "calibration.csv", _calibration(study))
+    shown = make_charts(experiment)
+    for chart in shown:
+        write_svg(folder / f"{chart.name}.svg", chart.curves, chart.title, axes=chart.axes)
+    _write_csv(folder / "rows.csv", _rows(experiment))
+    _write_csv(folder / "curves.csv", _curves(experiment))
+    _write_csv(folder / "hosts.csv", _hosts(experiment))
+    if any(row.result.calibration.predictions for row in experiment.rows):
+        _write_csv(folder / "calibration.csv", _calibration(experiment))
     report = folder / "report.html"
-    report.write_text(_page(study, shown), encoding="utf-8")
+    report.write_text(_page(experiment, shown), encoding="utf-8")
     return report
 
 
@@ -185,8 +184,8 @@ def _write_csv(path: Path, lines: Iterable[Sequence[object]]) -> None:
         csv.writer(file).writerows(lines)
 
 
-def _rows(study: Experiment) -> Iterable[Sequence[object]]:
-    rows = [row.as_json() for row in study.rows]
+def _rows(experiment: Experiment) -> Iterable[Sequence[object]]:
+    rows = [row.as_json() for row in experiment.rows]
     names = [name for name in rows[0] if name not in ("curve", "failures", "calibration")] if rows else []
     yield [*names, "failures"]
     for row in rows:
@@ -194,40 +193,47 @@ def _rows(study: Experiment) -> Iterable[Sequence[object]]:
         yield [*(row[name] for name in names), failures]
 
 
-def _curves(study: Experiment) -> Iterable[Sequence[object]]:
+def _curves(experiment: Experiment) -> Iterable[Sequence[object]]:
     yield "policy", "seed", "fetched", "relevant"
-    for row in study.rows:
+    for row in experiment.rows:
         for fetched, relevant in row.result.curve:
             yield row.policy, row.seed, fetched, relevant
 
 
-def _hosts(study: Experiment) -> Iterable[Sequence[object]]:
+def _hosts(experiment: Experiment) -> Iterable[Sequence[object]]:
     yield "policy", "seed", "host", "fetched", "found", "available"
-    available = study.available or {}
-    for row in study.rows:
+    available = experiment.available or {}
+    for row in experiment.rows:
         for host in sorted(row.result.hosts | dict.fromkeys(available)):
             fetched, found = row.result.hosts.get(host) or (0, 0)
-            yield row.policy, row.seed, host, fetched, found, "" if study.available is None else available.get(host, 0)
+            yield (
+                row.policy,
+                row.seed,
+                host,
+                fetched,
+                found,
+                "" if experiment.available is None else available.get(host, 0),
+            )
 
 
-def _calibration(study: Experiment) -> Iterable[Sequence[object]]:
+def _calibration(experiment: Experiment) -> Iterable[Sequence[object]]:
     yield "policy", "target", "seed", "predicted", "observed", "requests"
-    for row in study.rows:
+    for row in experiment.rows:
         for predicted, observed, requests in row.result.calibration.bins():
             yield row.policy, row.target, row.seed, predicted, observed, requests
 
 
-def _calibration_rows(study: Experiment) -> list[tuple[str, list[str]]]:
+def _calibration_rows(experiment: Experiment) -> list[tuple[str, list[str]]]:
     """Return a row for each policy that predicts probabilities, target, scores, and observed shares by tenth."""
     rows = []
-    for name, results in results_by_policy(study).items():
+    for name, results in results_by_policy(experiment).items():
         total = _merge_calibrations(results)
         if total.brier_score is None or total.error is None:
             continue
         by_tenth = {min(BINS - 1, int(BINS * predicted)): observed for predicted, observed, _ in total.bins()}
         observed = [f"{100 * by_tenth[n]:.0f} %" if n in by_tenth else "–" for n in range(BINS)]
         figures = [f"{total.predictions:,}", f"{total.brier_score:.3f}", f"{total.error:.3f}"]
-        rows.append((_short(name), [_short(study.question.target), *figures, *observed]))
+        rows.append((_short(name), [_short(experiment.setup.target), *figures, *observed]))
     return rows
 
 
@@ -237,33 +243,34 @@ _CALIBRATION_HEADS = (
 )
 
 
-def _page(study: Experiment, shown: Sequence[Picture]) -> str:
+def _page(experiment: Experiment, shown: Sequence[Chart]) -> str:
     rows = {
-        name: [row for row in study.rows if row.policy == name] for name in dict.fromkeys(r.policy for r in study.rows)
+        name: [row for row in experiment.rows if row.policy == name]
+        for name in dict.fromkeys(r.policy for r in experiment.rows)
     }
     template = open_templates("motherlode.sim").get_template("experiment.html")
     return template.render(
-        title=f"Simulation: {_short(Path(study.question.web).name)}",
+        title=f"Simulation: {_short(Path(experiment.setup.web).name)}",
         chart_style=Markup(CHART_STYLE),
-        question=_asked(study),
-        notes=study.notes,
+        setup=_describe_setup(experiment),
+        notes=experiment.notes,
         policy_heads=_HEADS,
         policies=[(_short(name), _figures(own)) for name, own in rows.items()],
-        charts=[(picture, _chart(picture)) for picture in shown],
+        charts=[(chart, _render(chart)) for chart in shown],
         calibration_heads=_CALIBRATION_HEADS,
-        calibration=_calibration_rows(study),
-        host_heads=("host", "available", *(_short(name) for name in results_by_policy(study))),
-        hosts=_host_rows(study),
-        host_count=len(study.available or {}),
+        calibration=_calibration_rows(experiment),
+        host_heads=("host", "available", *(_short(name) for name in results_by_policy(experiment))),
+        hosts=_host_rows(experiment),
+        host_count=len(experiment.available or {}),
     )
 
 
-def _asked(study: Experiment) -> str:
-    question = study.question
-    relevant = "" if study.available is None else f", {sum(study.available.values()):,} of them relevant"
+def _describe_setup(experiment: Experiment) -> str:
+    setup = experiment.setup
+    relevant = "" if experiment.available is None else f", {sum(experiment.available.values()):,} of them relevant"
     return (
-        f"Target {_short(question.target)}; {study.page_count:,} pages{relevant}; "
-        f"a budget of {study.budget:,} requests; seeds {question.seed} to {question.seed + question.repeat - 1}."
+        f"Target {_short(setup.target)}; {experiment.page_count:,} pages{relevant}; "
+        f"a budget of {experiment.budget:,} requests; seeds {setup.seed} to {setup.seed + setup.repeat - 1}."
     )
 
 
@@ -293,13 +300,13 @@ def spread(values: Sequence[float | None]) -> str:
     return f"{mean(known):.3f}" + (f" ±{pstdev(known):.3f}" if len(known) > 1 else "")
 
 
-def _chart(picture: Picture) -> Markup:
-    return line_chart(picture.curves, title=picture.title, width=860, height=400, name=picture.name, axes=picture.axes)
+def _render(chart: Chart) -> Markup:
+    return line_chart(chart.curves, title=chart.title, width=860, height=400, name=chart.name, axes=chart.axes)
 
 
-def _host_rows(study: Experiment) -> list[tuple[str, list[str]]]:
+def _host_rows(experiment: Experiment) -> list[tuple[str, list[str]]]:
     """Return the hosts that have most relevant pages, with the numbers available and found by each policy."""
-    available, results = study.available or {}, results_by_policy(study)
+    available, results = experiment.available or {}, results_by_policy(experiment)
     hosts = sorted(available, key=lambda host: (-available[host], host))[:_MOST_HOSTS]
     found = {host: [f"{found_by_host(own, host):,.0f}" for own in results.values()] for host in hosts}
     return [(_short(host), [f"{available[host]:,}", *found[host]]) for host in hosts]

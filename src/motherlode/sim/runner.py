@@ -51,7 +51,7 @@ _LEAST_SYNTHETIC = 200
 _DEFAULT_WEB_SEED = 1
 _LOOK_SECONDS = 0.2
 """Seconds between two readings of the progress of the other processes."""
-_TELL_EVERY = 50
+_REPORT_EVERY = 50
 """Requests between two progress reports of a trial that runs in the parent process."""
 
 
@@ -133,7 +133,7 @@ class TrialProgress:
     """Progress of one trial."""
 
     trial: Trial
-    asked: int = 0
+    requests: int = 0
     """Number of requests so far."""
     seen: int = 0
     """Pages that the oracle has read. It reads the whole web before its first request."""
@@ -147,20 +147,20 @@ _shared: list[Counts] = []
 """In a child process: the shared numbers of all trials."""
 
 
-def _counter(counts: Counts, place: int, tell: Callable[[], None]) -> Callable[[], None]:
+def _counter(counts: Counts, index: int, report: Callable[[], None]) -> Callable[[], None]:
     """Return a function that adds 1 to one of the shared numbers, and reports progress from time to time."""
 
     def count() -> None:
-        counts[place] = number = counts[place] + 1
-        if number % _TELL_EVERY == 0:
-            tell()
+        counts[index] = number = counts[index] + 1
+        if number % _REPORT_EVERY == 0:
+            report()
 
     return count
 
 
-def _standings(trials: Sequence[Trial], counts: Counts, ended: Callable[[int], bool]) -> list[TrialProgress]:
+def _progress(trials: Sequence[Trial], counts: Counts, ended: Callable[[int], bool]) -> list[TrialProgress]:
     return [
-        TrialProgress(trial, asked=counts[2 * number], seen=counts[2 * number + 1], has_ended=ended(number))
+        TrialProgress(trial, requests=counts[2 * number], seen=counts[2 * number + 1], has_ended=ended(number))
         for number, trial in enumerate(trials)
     ]
 
@@ -173,7 +173,10 @@ _graphs: dict[WebSpec, LinkGraph] = {}
 
 
 def _graph(spec: WebSpec, on_page: Callable[[], None]) -> LinkGraph:
-    """Return the link graph of the web. Each process keeps it for the oracles of other repetitions."""
+    """Return the link graph of the web, which the oracle policy needs.
+
+    It is built once per process, because every repetition of the oracle uses the same graph.
+    """
     graph = _graphs.get(spec)
     if graph is None:
         _graphs.clear()
@@ -188,7 +191,7 @@ def run_trial(
     keep_picks: bool = False,
     counts: Counts | None = None,
     number: int = 0,
-    tell: Callable[[], None] = lambda: None,
+    report: Callable[[], None] = lambda: None,
 ) -> SimResult:
     """Simulate one policy on the web.
 
@@ -197,7 +200,7 @@ def run_trial(
     counts = [0, 0] if counts is None else counts
     is_oracle = trial.policy == ORACLE
     policy: Policy = (
-        OraclePolicy(_graph(spec, _counter(counts, 2 * number + 1, tell)))
+        OraclePolicy(_graph(spec, _counter(counts, 2 * number + 1, report)))
         if is_oracle
         else policy_from(trial.policy, trial.seed, target=target_from(spec.target))
     )
@@ -213,7 +216,7 @@ def run_trial(
         timing=trial.timing,
         seed=trial.seed,
         reward=reward,
-        on_request=_counter(counts, 2 * number, tell),
+        on_request=_counter(counts, 2 * number, report),
         keep=_keep(spec, trial) if trial.keep else None,
     )
     return simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks)
@@ -233,7 +236,7 @@ def _keep(spec: WebSpec, trial: Trial) -> KeptCrawl:
 
 
 def run_trials(
-    spec: WebSpec, trials: Sequence[Trial], *, processes: int | None = None, watch: Watch = lambda standings: None
+    spec: WebSpec, trials: Sequence[Trial], *, processes: int | None = None, watch: Watch = lambda trials: None
 ) -> Iterator[SimResult]:
     """Yield the result of every trial in order, with one process per core.
 
@@ -251,11 +254,11 @@ def _one_by_one(spec: WebSpec, trials: Sequence[Trial], watch: Watch) -> Iterato
     counts = [0] * (2 * len(trials))
     ended = 0
 
-    def tell() -> None:
-        watch(_standings(trials, counts, lambda number: number < ended))
+    def report() -> None:
+        watch(_progress(trials, counts, lambda number: number < ended))
 
     for number, trial in enumerate(trials):
-        yield run_trial(spec, trial, counts=counts, number=number, tell=tell)
+        yield run_trial(spec, trial, counts=counts, number=number, report=report)
         ended = number + 1
 
 
@@ -270,7 +273,7 @@ def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch:
             running = [pool.submit(_run_numbered, spec, trial, number) for number, trial in enumerate(trials)]
         for one in running:
             while not wait([one], timeout=_LOOK_SECONDS).done:
-                watch(_standings(trials, counts, lambda number: running[number].done()))
+                watch(_progress(trials, counts, lambda number: running[number].done()))
             yield one.result()
     except BaseException:  # Ctrl-C, for example: do not wait for the running trials
         for child in set(active_children()) - others:

@@ -216,7 +216,10 @@ class HostTraps:
         return not any(self._copies.get(content, _MAX_COPIES) <= _MAX_COPIES for content in contents)
 
     def record_page(self, url: str, *, useful: bool, fingerprint: int = 0, parent: str = "") -> None:
-        """Count a fetched page and make it the current one. It is useful if its content fingerprint is unique, too."""
+        """Count a fetched page and make it the current one.
+
+        A page that the caller calls `useful` counts as useless if its content is a copy of other pages of the host.
+        """
         counts = self._page = self._counts_for(url)
         content = self._unique_content(url, fingerprint) if useful else None
         if counts is not None and counts[_USELESS] != _TRUSTED:
@@ -230,7 +233,7 @@ class HostTraps:
             parent_counts[_LED] += content is not None or _leads_to_useful_pages(counts)
 
     def end_page(self) -> None:
-        """End the links of the current page. URLs that are checked from now on, such as seeds, are on no page."""
+        """Forget the current page: URLs that are checked from now on, such as seeds, are not its links."""
         self._page = None
 
     def _unique_content(self, url: str, fingerprint: int) -> int | None:
@@ -243,7 +246,7 @@ class HostTraps:
         return content if count <= _MAX_COPIES else None
 
     def _counts_for(self, url: str) -> list[int] | None:
-        """Return the counts of a URL's pattern, or None if no other URL can have the pattern."""
+        """Return the counts of a URL's pattern; None if the URL has no variable part, so that no other URL has it."""
         if not _VARIABLE.search(url, url.find("/", 8)):
             return None
         pattern = url_pattern(url)

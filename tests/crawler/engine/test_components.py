@@ -13,14 +13,14 @@ from motherlode.www.urls import host_of
 from tests.crawler.small_web import HOME, small_web
 
 
-class Diary:
-    """Owns all hosts but b.example, and writes down what is asked of it."""
+class Recorder:
+    """Owns all hosts but b.example, and records the calls of its methods."""
 
     def __init__(self, storage: FrontierStorage) -> None:
-        self._ledger = storage
+        self._storage = storage
         self.lines: list[str] = []
         self.sent: list[tuple[str, str]] = []
-        self.known_elsewhere = False
+        self.knows_other_host = False
 
     def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
         foreign = [link for link in links if host_of(link.url) == "b.example"]
@@ -36,18 +36,18 @@ class Diary:
 
     def close(self) -> None:
         self.lines.append("close")
-        self.known_elsewhere = any(self._ledger.known_of(["http://b.example/", "https://b.example/"]))
+        self.knows_other_host = any(self._storage.known_of(["http://b.example/", "https://b.example/"]))
 
 
-async def test_links_of_others_are_left_to_them_and_every_commit_is_sealed_first(tmp_path: Path) -> None:
+async def test_links_of_peers_are_sent_and_each_commit_is_prepared_first(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz", items=2, plain=1)
     job = Job(seeds=(HOME,), web=str(web), delay=0.0, workers=1, words=False, policy="bfs")
-    folder, diaries = CrawlFolder(tmp_path / "crawl"), list[Diary]()
+    folder, recorders = CrawlFolder(tmp_path / "crawl"), list[Recorder]()
     folder.create(job)
 
-    def join(storage: FrontierStorage, _reason: Callable[[str], str]) -> Diary:
-        diaries.append(Diary(storage))
-        return diaries[0]
+    def join(storage: FrontierStorage, _reason: Callable[[str], str]) -> Recorder:
+        recorders.append(Recorder(storage))
+        return recorders[0]
 
     assembled = assemble(job, folder, join=join)
     visits = 0
@@ -56,11 +56,11 @@ async def test_links_of_others_are_left_to_them_and_every_commit_is_sealed_first
         if assembled.engine.is_idle:
             assembled.engine.stop()
     folder.unlock()
-    (diary,) = diaries
+    (recorder,) = recorders
     assert visits == 7, "home, three pages, two redirects and a gap"
-    assert diary.sent == [("b.example", HOME)]
-    assert not diary.known_elsewhere
-    assert diary.lines[-1] == "close"
-    turns = diary.lines[:-1]
+    assert recorder.sent == [("b.example", HOME)]
+    assert not recorder.knows_other_host
+    assert recorder.lines[-1] == "close"
+    turns = recorder.lines[:-1]
     assert turns
     assert turns == ["prepare", "committed"] * (len(turns) // 2)

@@ -62,7 +62,7 @@ class Notes:
         self.done.append("commit")
 
 
-async def test_the_last_commit_comes_after_the_quads_and_before_the_ledger_is_closed() -> None:
+async def test_last_commit_comes_after_the_quads_and_before_the_storage_closes() -> None:
     notes = Notes()
     await close_components(notes.parts(), notes.save_final, is_broken=False)
     order = [name for name in notes.done if name in ("writer", "commit", "storage", "log")]
@@ -78,7 +78,7 @@ async def test_quads_that_could_not_be_stored_keep_the_frontier_from_being_commi
     assert "commit" not in notes.done and "storage" in notes.done
 
 
-async def test_after_a_first_error_the_second_is_not_told_and_nothing_is_committed() -> None:
+async def test_second_error_is_not_reported_and_nothing_is_committed() -> None:
     notes = Notes(writer_fails=True)
     await close_components(notes.parts(), notes.save_final, is_broken=True)
     assert "commit" not in notes.done and "sinks" in notes.done

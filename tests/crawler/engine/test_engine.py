@@ -69,7 +69,7 @@ class Recorder:
         self.closed_with = self._storage.note("totals")
 
 
-async def test_neighbours_are_told_before_the_ledger_closes(tmp_path: Path) -> None:
+async def test_peers_are_closed_before_the_storage_closes(tmp_path: Path) -> None:
     job = Job(seeds=(HOME,), web=str(small_web(tmp_path / "web.warc.gz")), delay=0.0, workers=1, words=False)
     folder, joined = CrawlFolder(tmp_path / "crawl"), list[Recorder]()
     folder.create(job)
@@ -82,7 +82,7 @@ async def test_neighbours_are_told_before_the_ledger_closes(tmp_path: Path) -> N
     async for _ in assembled.engine.visits(assembled.seeds):
         assembled.engine.stop()
     folder.unlock()
-    assert joined[0].closed_with, "the ledger could still be read, and held the last commit"
+    assert joined[0].closed_with, "the storage could still be read, and held the last commit"
 
 
 def test_visits_are_numbered_as_they_end_and_are_those_on_record(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_recorded_web_without_rules_ends_at_once(tmp_path: Path) -> None:
     assert sum(read_stats(folder).refused.values()) == 1
 
 
-def test_broken_records_of_a_recorded_web_are_told(tmp_path: Path) -> None:
+def test_broken_records_of_a_recorded_web_are_reported(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     web.write_bytes(web.read_bytes()[:-40])
     _, totals = crawled(tmp_path / "crawl", web)
@@ -226,7 +226,7 @@ async def test_an_address_that_is_silent_for_long_slows_no_other_down(
         job = Job(seeds=seeds, delay=0.01, workers=1, words=False, pages=1, allow=("127.0.0.0/8",))
         await _run(folder, job, None)
     folder.unlock()
-    ledger = LmdbStorage(folder.frontier, read_only=True)
-    (record,) = ledger.hosts()
-    ledger.close()
+    storage = LmdbStorage(folder.frontier, read_only=True)
+    (record,) = storage.hosts()
+    storage.close()
     assert record.response < SILENCE_SECONDS, "the silence is not counted"

@@ -46,7 +46,7 @@ def test_a_file_that_is_no_recorded_web_is_refused_before_anything_is_made(tmp_p
         ),
     ],
 )
-def test_what_would_stop_a_crawl_is_told_before_it_begins(change: dict[str, object], said: str) -> None:
+def test_job_error_is_reported_before_the_crawl_begins(change: dict[str, object], said: str) -> None:
     job = Job(seeds=("http://a.example/",))
     check(job)
     with pytest.raises(JobError, match=said):

@@ -81,7 +81,8 @@ class Crawl:
 
 
 @pytest.mark.parametrize(
-    "response", [Page(url=URL, status=200), Failure(url=URL, kind=FailureKind.CONNECT, silent=True, elsewhere=True)]
+    "response",
+    [Page(url=URL, status=200), Failure(url=URL, kind=FailureKind.CONNECT, silent=True, has_other_address=True)],
 )
 def test_page_and_failure_with_another_address_are_never_held(response: Page | Failure) -> None:
     crawl = Crawl()

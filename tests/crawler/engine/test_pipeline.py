@@ -166,7 +166,7 @@ class _RulesElsewhere(Site):
 @pytest.mark.parametrize(
     ("rules", "names"), [("User-agent: *\nAllow: /\n", {"Ann"}), ("User-agent: *\nDisallow: /\n", set())]
 )
-async def test_rules_that_lie_elsewhere_are_asked_for_there_before_an_errand(
+async def test_robots_txt_on_another_host_is_requested_before_a_subrequest(
     tmp_path: Path, rules: str, names: set[str]
 ) -> None:
     site = _RulesElsewhere(rules)

@@ -93,7 +93,7 @@ def test_a_damaged_frontier_is_an_error_that_says_what_to_do(tmp_path: Path) -> 
     assert (folder.frontier / "data.mdb").read_bytes() == b"no database" * 1_000, "it is left for whoever can mend it"
 
 
-def test_damage_that_only_a_writer_meets_is_told_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_that_only_a_writer_meets_has_the_same_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def put(path: Path) -> LmdbStorage:
         raise lmdb.CorruptedError("mdb_put: MDB_CORRUPTED: Located page was wrong type")
 
@@ -147,7 +147,7 @@ def test_pages_of_a_removed_store_without_log_wait_again(tmp_path: Path) -> None
 
 
 class Crawl:
-    """A ledger and a store that need not agree."""
+    """A storage and a store that need not agree."""
 
     def __init__(self, path: Path) -> None:
         self.storage = LmdbStorage(path / "frontier")

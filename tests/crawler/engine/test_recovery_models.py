@@ -24,7 +24,7 @@ def test_crawl_with_a_model_finds_more_relevant_pages(tmp_path: Path) -> None:
     file = tmp_path / "a.model"
     write_model(read_model(taught.path), file)
     model = read_model(file)
-    assert (model.policy, model.target, model.finds) == ("motherlode", "any", 40)
+    assert (model.policy, model.target, model.relevant) == ("motherlode", "any", 40)
     blank, _ = crawled(tmp_path / "blank", web, pages=40, target="jsonld")
     started, _ = crawled(tmp_path / "started", web, pages=40, target="jsonld", model=str(file))
     assert finds(started, 40) >= finds(blank, 40)

@@ -111,13 +111,13 @@ def test_due_only_queues_due_pages_and_gone_pages_are_queued_only_if_due() -> No
 
 
 def test_each_visit_is_recorded_once_across_restarts(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path)
-    crawl = Crawl(ledger)
+    storage = LmdbStorage(tmp_path)
+    crawl = Crawl(storage)
     crawl.visited(A)
     crawl.revisits.begin(DAY_SECONDS, due_only=True)
     crawl.looked(RevisitResult.CHANGED, DAY_SECONDS)
     crawl.frontier.commit()
-    ledger.close()
+    storage.close()
     again = Crawl(LmdbStorage(tmp_path))
     again.revisits.begin(2 * DAY_SECONDS, due_only=True)
     assert (again.memory().visits, again.memory().changes) == (2, 1), "the first visit did not replace the newer state"

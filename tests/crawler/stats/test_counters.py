@@ -78,7 +78,9 @@ def test_subtract_counters_on_examples_gives_expected_values() -> None:
 
 def test_sum_of_estimates_on_examples_gives_expected_values() -> None:
     assert (
-        sum_of_estimates([Estimate(finds=3, deviation=3, urls=9), Estimate(finds=2, deviation=4, urls=9)]).deviation
+        sum_of_estimates(
+            [Estimate(relevant=3, deviation=3, urls=9), Estimate(relevant=2, deviation=4, urls=9)]
+        ).deviation
         == 5.0
     )
 

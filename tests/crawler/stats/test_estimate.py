@@ -47,16 +47,16 @@ def test_arm_without_relevant_pages_has_a_lower_estimate() -> None:
         watcher.add(visit(number, relevant=False, arm="bad"))
     good = watcher.estimate([("good", "a.example", 50)])
     bad = watcher.estimate([("bad", "a.example", 50)])
-    assert good.finds > 45
-    assert bad.finds < 5
-    assert watcher.estimate([]).finds == 0.0
+    assert good.relevant > 45
+    assert bad.relevant < 5
+    assert watcher.estimate([]).relevant == 0.0
 
 
 def test_unseen_host_is_estimated_by_the_rate_of_new_hosts() -> None:
     watcher = Estimator()
     for number in range(60):
         watcher.add(visit(number, relevant=False, host=f"h{number}.example", arm=f"h{number}"))
-    assert watcher.estimate([("new", "new.example", 100)]).finds < 5
+    assert watcher.estimate([("new", "new.example", 100)]).relevant < 5
 
 
 def test_seeds_do_not_raise_the_estimate() -> None:
@@ -65,7 +65,7 @@ def test_seeds_do_not_raise_the_estimate() -> None:
         host = f"h{number}.example"
         watcher.add(Visit(number=number, url="", host=host, arm=f"home of {host}", depth=0, relevant=True))
         watcher.add(visit(number, relevant=False, host=host, arm=f"rest of {host}"))
-    assert watcher.estimate([("other", "h1.example", 100)]).finds < 30
+    assert watcher.estimate([("other", "h1.example", 100)]).relevant < 30
 
 
 def test_lower_bound_ignores_untried_arms() -> None:
@@ -74,7 +74,7 @@ def test_lower_bound_ignores_untried_arms() -> None:
         watcher.add(visit(number, relevant=True, arm="good"))
     found = watcher.estimate([("good", "a.example", 10), ("never", "a.example", 1000)])
     assert 5 < found.low <= 10
-    assert found.finds > 500
+    assert found.relevant > 500
 
 
 @pytest.mark.parametrize("requests", [10, 60, 300])
@@ -87,8 +87,8 @@ def test_without_relevant_pages_lower_bound_is_zero_and_upper_bound_shrinks(requ
         watcher.add(Visit(number=number, url="", host=host, arm=host, depth=depth))
     found = watcher.estimate([(f"h{number}.example", f"h{number}.example", 150) for number in range(70)])
     assert (found.found, found.requests, found.low) == (0, requests, 0.0)
-    assert found.finds < 10_500 / requests
-    assert found.finds < found.high <= 10_500 * min(1.0, 30 / requests)
+    assert found.relevant < 10_500 / requests
+    assert found.relevant < found.high <= 10_500 * min(1.0, 30 / requests)
 
 
 def test_one_relevant_page_gives_a_wide_interval() -> None:
@@ -99,7 +99,7 @@ def test_one_relevant_page_gives_a_wide_interval() -> None:
     found = watcher.estimate([(f"h{number}.example", f"h{number}.example", 150) for number in range(70)])
     assert found.found == 1
     assert found.low == 0.0
-    assert found.finds < 200
+    assert found.relevant < 200
     assert found.high > 500
 
 
@@ -109,7 +109,7 @@ def test_host_without_relevant_pages_keeps_the_upper_bound_high() -> None:
     for number in range(100):
         watcher.add(visit(number, relevant=number < 3, host=f"h{number % 10}.example", arm=f"h{number % 10}"))
     found = watcher.estimate([(f"h{number}", f"h{number}.example", 70) for number in range(10)])
-    assert found.finds < 100
+    assert found.relevant < 100
     assert found.high > 150
 
 
@@ -130,7 +130,7 @@ def test_many_new_links_give_no_estimate_with_unseen_pages() -> None:
         ending.add(visit(number, relevant=True))
     assert growing.estimate([("a", "a.example", 9)]).with_unseen is None
     left = ending.estimate([("a", "a.example", 9)])
-    assert left.with_unseen == pytest.approx(left.finds, rel=0.05)
+    assert left.with_unseen == pytest.approx(left.relevant, rel=0.05)
 
 
 def test_few_requests_give_no_estimate_with_unseen_pages() -> None:
@@ -156,10 +156,10 @@ def test_restored_estimator_gives_the_same_estimate() -> None:
 
 def test_estimates_of_shards_are_summed() -> None:
     parts = [
-        Estimate(finds=5, deviation=3, tried=4, tried_deviation=3, urls=10, requests=60, found=30),
-        Estimate(finds=1, deviation=4, tried=1, tried_deviation=4, urls=10, growth=1.0, requests=70, found=4),
+        Estimate(relevant=5, deviation=3, tried=4, tried_deviation=3, urls=10, requests=60, found=30),
+        Estimate(relevant=1, deviation=4, tried=1, tried_deviation=4, urls=10, growth=1.0, requests=70, found=4),
     ]
-    whole = Estimate(finds=6, deviation=5, tried=5, tried_deviation=5, urls=20, growth=0.5, requests=130, found=34)
+    whole = Estimate(relevant=6, deviation=5, tried=5, tried_deviation=5, urls=20, growth=0.5, requests=130, found=34)
     assert sum_of_estimates(parts) == whole
     assert sum_of_estimates([]) == Estimate(requests=0, found=0)
 
@@ -175,7 +175,7 @@ def test_crawl_ends_and_can_be_resumed_when_its_policy_stops(tmp_path: Path) -> 
     web = small_web(tmp_path / "web.warc.gz", items=10, plain=400)
     folder, totals = crawled(tmp_path / "out", web, policy="sb-classifier:stop=10", target="rdf")
     assert 30 <= totals.fetched < 100
-    assert read_stats(folder).dried_out
+    assert read_stats(folder).stopped_early
     _, further = crawled(tmp_path / "out", web, policy="sb-classifier:stop=10", target="rdf")
     assert totals.fetched + 30 <= further.fetched < 200
 
@@ -187,11 +187,11 @@ def test_crawl_without_new_relevant_pages_stops_early(tmp_path: Path) -> None:
     assert totals.relevant == 10
     assert 20 < totals.fetched < 40
     stats = read_stats(folder)
-    assert stats.dried_out
+    assert stats.stopped_early
     assert stats.summary()["dried_out"] is True
     assert stats.left is not None
     assert stats.left.urls > 150
-    assert stats.left.finds < stats.left.urls / 2  # ten of thirty requests in the only arm gave relevant pages
+    assert stats.left.relevant < stats.left.urls / 2  # ten of thirty requests in the only arm gave relevant pages
     _, further = crawled(tmp_path / "out", web, policy="bfs", stop_after=20, stop_below=0.1)
     assert further.fetched == totals.fetched + 20  # a resume starts a new count
 

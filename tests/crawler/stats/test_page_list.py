@@ -52,7 +52,7 @@ def test_every_url_has_one_row_with_its_last_informative_visit(folder: CrawlFold
     ]
 
 
-def test_failed_leaves_out_redirects_and_failures_that_a_later_try_mended(folder: CrawlFolder) -> None:
+def test_failed_omits_redirects_and_failures_that_a_retry_resolved(folder: CrawlFolder) -> None:
     rows = list(read_pages(folder, failed=True))
     assert [(row.number, row.failure, row.referrer) for row in rows] == [(2, "not-found", "http://a.example/")]
 

@@ -90,14 +90,14 @@ def test_summary_is_json_and_has_sinks_only_if_configured(
 
 def test_folder_of_an_earlier_version_has_no_estimate(tmp_path: Path) -> None:
     stats = read_stats(folder_with(tmp_path / "old", Counters(fetched=5)))
-    assert (stats.left, stats.dried_out, stats.summary()["estimated_left"]) == (None, False, None)
+    assert (stats.left, stats.stopped_early, stats.summary()["estimated_left"]) == (None, False, None)
 
 
 def test_stats_of_running_shards_are_added_up(tmp_path: Path) -> None:
     folder = folder_with(tmp_path / "crawl", Counters(fetched=1))
     one = Counters(fetched=10, relevant=4, quads=50, seconds=3.0, heads=2, refreshed=2, changed=1, unchanged=1, gone=0)
     other = Counters(fetched=6, relevant=2, quads=5, seconds=5.0, heads=1, refreshed=4, changed=0, unchanged=3, gone=1)
-    left = Estimate(finds=3.0, urls=7)
+    left = Estimate(relevant=3.0, urls=7)
     folder_with(folder.path / "shards" / "0", one, hosts=2, refused={"robots": 1, "scope": 1}, left=left)
     folder_with(folder.path / "shards" / "1", other, hosts=1, refused={"robots": 4}, left=left)
     stats = read_stats(folder)
@@ -108,7 +108,7 @@ def test_stats_of_running_shards_are_added_up(tmp_path: Path) -> None:
     assert whole.seconds == 5.0, "shards run in parallel"
     assert (len(stats.hosts), stats.known_urls, stats.refused) == (3, 20, {"robots": 5, "scope": 1})
     assert stats.left is not None
-    assert (stats.left.finds, stats.left.urls) == (6.0, 14)
+    assert (stats.left.relevant, stats.left.urls) == (6.0, 14)
 
 
 def test_sinks_of_shards_are_merged(tmp_path: Path) -> None:
@@ -128,10 +128,10 @@ def test_sinks_of_shards_are_merged(tmp_path: Path) -> None:
 
 def test_stats_of_merged_shards_are_those_of_the_folder(tmp_path: Path) -> None:
     folder = folder_with(tmp_path / "crawl", Counters(fetched=16, relevant=9), hosts=4)
-    folder_with(folder.path / "shards" / "0", Counters(fetched=16, relevant=1), left=Estimate(finds=3.0))
+    folder_with(folder.path / "shards" / "0", Counters(fetched=16, relevant=1), left=Estimate(relevant=3.0))
     stats = read_stats(folder)
     assert (stats.totals.relevant, len(stats.hosts)) == (9, 4)
-    assert stats.left == Estimate(finds=3.0), "the estimate comes from the shards"
+    assert stats.left == Estimate(relevant=3.0), "the estimate comes from the shards"
 
 
 def test_problems_that_differ_in_a_number_are_one_kind(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from msgspec import structs
 from motherlode.detect import detect
 from motherlode.links.collect import collect_links
 from motherlode.model import ContentKind, Syntax
-from motherlode.sim.synthetic import HABITS, PageModel, Role, SyntheticWeb
+from motherlode.sim.synthetic import HOST_PROFILES, PageModel, Role, SyntheticWeb
 from motherlode.sim.synthetic.host_profiles import Charset
 from motherlode.transform import transform
 from motherlode.www.document import Document
@@ -20,16 +20,16 @@ NOT_MODELLED = frozenset({Syntax.PAGE, Syntax.FEED})
 SPECIAL_PATHS = ("/feed.xml", "/sitemap.xml", "/calendar/2026-11", "/calendar/2026-11-07", "/filter", "/private/1")
 
 
-def _sample(web: SyntheticWeb, habit: str) -> list[PageModel]:
-    """Up to PER_ROLE pages of each role, and all that is special, on the first host with the habit."""
-    host = web.hosts()[[one.name for one in HABITS].index(habit)]
+def _sample(web: SyntheticWeb, profile: str) -> list[PageModel]:
+    """Up to PER_ROLE pages of each role, and all that is special, on the first host with the profile."""
+    host = web.hosts()[[one.name for one in HOST_PROFILES].index(profile)]
     by_role: dict[Role, list[PageModel]] = defaultdict(list)
     for url in (*web.urls(host), *(f"http://{host}{path}" for path in SPECIAL_PATHS)):
-        model = web.facts(url, attempt=1)
+        model = web.page_model(url, attempt=1)
         if model.status == 200:
             by_role[model.role].append(model)
     for model in list(by_role[Role.ITEM]):
-        by_role[Role.TRAP] += [web.facts(link.url) for link in model.links if "sid=" in link.url]
+        by_role[Role.TRAP] += [web.page_model(link.url) for link in model.links if "sid=" in link.url]
     return [model for models in by_role.values() for model in models[:PER_ROLE]]
 
 
@@ -40,9 +40,9 @@ def _document(web: SyntheticWeb, model: PageModel) -> Document:
     return Document(url=model.url, body=answer.body, detected=detected)
 
 
-@pytest.mark.parametrize("habit", [habit.name for habit in HABITS])
-def test_rendered_page_has_the_statements_of_its_model(small: SyntheticWeb, habit: str) -> None:
-    sample = _sample(small, habit)
+@pytest.mark.parametrize("profile", [profile.name for profile in HOST_PROFILES])
+def test_rendered_page_has_the_statements_of_its_model(small: SyntheticWeb, profile: str) -> None:
+    sample = _sample(small, profile)
     assert len(sample) > 5
     for model in sample:
         document = _document(small, model)
@@ -58,8 +58,8 @@ def test_rendered_page_has_the_statements_of_its_model(small: SyntheticWeb, habi
 
 
 def test_page_model_types_equal_types_in_statements(small: SyntheticWeb) -> None:
-    for habit in ("recipes", "shop", "library", "friends", "linked data"):
-        for model in _sample(small, habit):
+    for profile in ("recipes", "shop", "library", "friends", "linked data"):
+        for model in _sample(small, profile):
             statements = [it for e in transform(_document(small, model)).extractions for it in e.statements]
             named = {value[1:-1] for _, predicate, value, _ in statements if predicate.endswith("#type>")}
             assert named == set(model.types), model.url
@@ -69,7 +69,7 @@ def test_rendered_page_sizes_are_close_to_model(web: SyntheticWeb) -> None:
     sizes = []
     for host in web.hosts():
         for url in list(web.urls(host))[:40]:
-            model = web.facts(url, attempt=1)
+            model = web.page_model(url, attempt=1)
             if model.status == 200 and model.kind is ContentKind.HTML:
                 sizes.append((len(web.answer(url, attempt=1).body), model.size))
     assert sum(abs(real - said) < 0.25 * said + 500 for real, said in sizes) > 0.9 * len(sizes)
@@ -77,13 +77,13 @@ def test_rendered_page_sizes_are_close_to_model(web: SyntheticWeb) -> None:
 
 
 def test_rendered_page_charset_matches_profile(web: SyntheticWeb) -> None:
-    for number, habit in enumerate(HABITS):
-        if habit.charset is Charset.UTF8:
+    for number, profile in enumerate(HOST_PROFILES):
+        if profile.charset is Charset.UTF8:
             continue
         answer = web.answer(web.home(web.hosts()[number]))
         assert "Größe".encode("latin-1") in answer.body
         said = "utf-8" in answer.headers["Content-Type"]
-        assert said == (habit.charset is Charset.LATIN1_AS_UTF8)
+        assert said == (profile.charset is Charset.LATIN1_AS_UTF8)
 
 
 def test_rendered_page_text_does_not_break_its_markup(web: SyntheticWeb) -> None:

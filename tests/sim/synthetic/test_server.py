@@ -13,7 +13,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from motherlode.sim.synthetic import HABITS, SyntheticWeb
+from motherlode.sim.synthetic import HOST_PROFILES, SyntheticWeb
 from motherlode.sim.synthetic.server import main, serving
 from motherlode.sim.synthetic.server_process import ADDRESSES, hosts_table
 from motherlode.www.media_types import ACCEPT
@@ -46,8 +46,8 @@ async def _get(url: str, port: int, **headers: str) -> tuple[int, dict[str, str]
         return response.status, dict(response.headers), await response.read()
 
 
-def _root(web: SyntheticWeb, habit: str) -> str:
-    return web.home(web.hosts()[[one.name for one in HABITS].index(habit)]).rstrip("/")
+def _root(web: SyntheticWeb, profile: str) -> str:
+    return web.home(web.hosts()[[one.name for one in HOST_PROFILES].index(profile)]).rstrip("/")
 
 
 def test_server_process_serves_logs_and_ends_with_stdin(tmp_path: Path, small: SyntheticWeb) -> None:
@@ -99,7 +99,7 @@ async def test_server_sends_responses_unchanged(small: SyntheticWeb) -> None:
 
         loop = _root(small, "moved") + "/go/loop/1"
         status, headers, _ = await _get(loop, port)
-        assert (status, headers["Location"]) == (302, small.facts(loop).location)
+        assert (status, headers["Location"]) == (302, small.page_model(loop).location)
 
         assert (await _get("http://nobody.example/", port))[0] == 421
         assert (await _get(f"http://{packed}/no%20such%20page?x=%41", port))[0] == 404
@@ -107,8 +107,8 @@ async def test_server_sends_responses_unchanged(small: SyntheticWeb) -> None:
 
 async def test_server_url_that_failed_once_recovers() -> None:
     web = SyntheticWeb(60_000, 1, hosts=60)
-    urls = (url for host in web.hosts() if web.habit(host).flaky_permille for url in web.urls(host))
-    flaky = next(u for u in urls if web.facts(u).status == 503 and not web.facts(u, attempt=1).retry_after)
+    urls = (url for host in web.hosts() if web.profile(host).flaky_permille for url in web.urls(host))
+    flaky = next(u for u in urls if web.page_model(u).status == 503 and not web.page_model(u, attempt=1).retry_after)
     async with serving(web) as port:
         host = flaky.split("/")[2]
         target = f"http://{hosts_table(web, port)[host][0]}:{port}{flaky[7 + len(host) :]}"

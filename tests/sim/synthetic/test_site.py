@@ -2,33 +2,39 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.sim.synthetic.host_profiles import HABITS, Habit
+from motherlode.sim.synthetic.host_profiles import HOST_PROFILES, HostProfile
 from motherlode.sim.synthetic.random_draws import mix
 from motherlode.sim.synthetic.site import Site, build_site
 
 
-def _site(habit: Habit, size: int, introduced: int = 0) -> Site:
+def _site(profile: HostProfile, size: int, listed_hosts: int = 0) -> Site:
     return build_site(
-        host=3, name="a-3.example", title="A 3", habit=habit, seed=mix(1, size), size=size, introduced=range(introduced)
+        host=3,
+        name="a-3.example",
+        title="A 3",
+        profile=profile,
+        seed=mix(1, size),
+        size=size,
+        listed_hosts=range(listed_hosts),
     )
 
 
-@pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
+@pytest.mark.parametrize("profile", HOST_PROFILES, ids=lambda profile: profile.name)
 @pytest.mark.parametrize("size", [4, 5, 9, 10, 16, 37, 100, 999])
-def test_site_has_given_number_of_pages(habit: Habit, size: int) -> None:
-    urls = list(_site(habit, size).urls())
+def test_site_has_given_number_of_pages(profile: HostProfile, size: int) -> None:
+    urls = list(_site(profile, size).urls())
     assert len(urls) == len(set(urls)) == size
 
 
-def test_site_with_many_introductions_keeps_its_size() -> None:
-    site = _site(HABITS[0], 12, introduced=5000)
+def test_site_with_many_listed_hosts_keeps_its_size() -> None:
+    site = _site(HOST_PROFILES[0], 12, listed_hosts=5000)
     assert len(list(site.urls())) == 12
-    assert site.introduction_pages * site.introductions >= 5000
+    assert site.host_list_pages * site.hosts_per_list >= 5000
 
 
-@pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
-def test_site_item_urls_map_back_to_items(habit: Habit) -> None:
-    for part in _site(habit, 120).parts:
+@pytest.mark.parametrize("profile", HOST_PROFILES, ids=lambda profile: profile.name)
+def test_site_item_urls_map_back_to_items(profile: HostProfile) -> None:
+    for part in _site(profile, 120).parts:
         for item in range(part.items):
             bits = part.bits(item)
             url = part.item_url(item, bits)
@@ -42,7 +48,7 @@ def test_site_item_urls_map_back_to_items(habit: Habit) -> None:
 
 
 def test_site_list_urls_map_back_to_lists() -> None:
-    part = _site(HABITS[1], 400).parts[0]
+    part = _site(HOST_PROFILES[1], 400).parts[0]
     assert part.lists > 3
     for page in range(1, part.lists + 1):
         rest = part.list_url(page).removeprefix(f"{part.root}/{part.name}/")

@@ -10,7 +10,7 @@ from collections import deque
 import pytest
 
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax
-from motherlode.sim.synthetic import HABITS, Family, Role, SyntheticWeb
+from motherlode.sim.synthetic import HOST_PROFILES, Family, Role, SyntheticWeb
 from motherlode.sim.synthetic.entities import EMBEDDED
 from motherlode.sim.synthetic.synthetic_web import choose
 from motherlode.www.media_types import ACCEPT
@@ -18,30 +18,30 @@ from motherlode.www.media_types import ACCEPT
 BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"
 
 
-def _root(web: SyntheticWeb, habit: str) -> str:
-    return web.home(web.hosts()[[one.name for one in HABITS].index(habit)]).rstrip("/")
+def _root(web: SyntheticWeb, profile: str) -> str:
+    return web.home(web.hosts()[[one.name for one in HOST_PROFILES].index(profile)]).rstrip("/")
 
 
 def test_identifier_redirects_303_by_negotiation(web: SyntheticWeb) -> None:
     root = _root(web, "linked data")
-    listed = web.facts(next(link.url for link in web.facts(f"{root}/").links if link.anchor not in ("Home",)))
+    listed = web.page_model(next(link.url for link in web.page_model(f"{root}/").links if link.anchor not in ("Home",)))
     entity = next(link.url for link in listed.links if "/id/" in link.url)
-    data, page = web.facts(entity), web.facts(entity, BROWSER)
+    data, page = web.page_model(entity), web.page_model(entity, BROWSER)
     assert data.status == page.status == 303
-    assert web.facts(data.location).role is Role.DATA
-    assert web.facts(page.location, BROWSER).kind is ContentKind.HTML
-    assert data.location in {link.url for link in web.facts(page.location).links}
+    assert web.page_model(data.location).role is Role.DATA
+    assert web.page_model(page.location, BROWSER).kind is ContentKind.HTML
+    assert data.location in {link.url for link in web.page_model(page.location).links}
 
 
 def test_one_url_serves_html_or_rdf_by_negotiation(web: SyntheticWeb) -> None:
     host = _root(web, "negotiator")[7:]
-    items = [url for url in web.urls(host) if web.facts(url).role is Role.DATA]
+    items = [url for url in web.urls(host) if web.page_model(url).role is Role.DATA]
     assert items
-    assert web.facts(items[0]).counts.keys() == {Syntax.TURTLE}
-    assert web.facts(items[0], "application/rdf+xml").kind is ContentKind.RDF_XML
-    assert web.facts(items[0], "application/ld+json, */*;q=0.1").kind is ContentKind.JSON_LD
-    assert web.facts(items[0], BROWSER).kind is ContentKind.HTML
-    assert not web.facts(items[0], BROWSER).relevant
+    assert web.page_model(items[0]).counts.keys() == {Syntax.TURTLE}
+    assert web.page_model(items[0], "application/rdf+xml").kind is ContentKind.RDF_XML
+    assert web.page_model(items[0], "application/ld+json, */*;q=0.1").kind is ContentKind.JSON_LD
+    assert web.page_model(items[0], BROWSER).kind is ContentKind.HTML
+    assert not web.page_model(items[0], BROWSER).relevant
     assert web.answer(items[0]).headers["Vary"] == "Accept"
 
 
@@ -49,15 +49,15 @@ def test_one_url_serves_html_or_rdf_by_negotiation(web: SyntheticWeb) -> None:
     "path", ["/nothing", "/links?page=99999", "/links?page=٣", "/linksx", "/%", "/id/3", "//", "/?"]
 )
 def test_missing_path_gives_404(web: SyntheticWeb, path: str) -> None:
-    assert web.facts(_root(web, "newspaper") + path).status == 404
+    assert web.page_model(_root(web, "newspaper") + path).status == 404
 
 
 def test_list_without_trailing_slash_redirects(web: SyntheticWeb) -> None:
     root = _root(web, "newspaper")
-    target = next(link.url for link in web.facts(f"{root}/").links if link.url.endswith("/"))
-    model = web.facts(target.rstrip("/"))
+    target = next(link.url for link in web.page_model(f"{root}/").links if link.url.endswith("/"))
+    model = web.page_model(target.rstrip("/"))
     assert (model.status, model.location) == (301, target)
-    assert web.facts(f"{root}/index.html").location == f"{root}/"
+    assert web.page_model(f"{root}/index.html").location == f"{root}/"
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_web_with_same_seed_gives_same_bytes_in_any_order_and_process() -> None:
     assert _digest(SyntheticWeb(600, 10)) != here
 
 
-def test_demo_web_has_enough_hosts_and_every_habit(web: SyntheticWeb) -> None:
+def test_demo_web_has_enough_hosts_and_every_profile(web: SyntheticWeb) -> None:
     hosts = web.hosts()
     assert len(hosts) >= 40
-    assert {web.habit(host).name for host in hosts} == {habit.name for habit in HABITS}
+    assert {web.profile(host).name for host in hosts} == {profile.name for profile in HOST_PROFILES}
     assert sum(sum(1 for _ in web.urls(host)) for host in hosts) == web.pages == 5000
 
 
@@ -136,7 +136,7 @@ def _crawl(web: SyntheticWeb, budget: int) -> tuple[set[str], int]:
     known = set(waiting)
     relevant = 0
     while waiting and budget:
-        model = web.facts(waiting.popleft(), attempt=1)
+        model = web.page_model(waiting.popleft(), attempt=1)
         budget -= 1
         relevant += model.relevant
         if model.trap:
@@ -158,7 +158,7 @@ def test_web_pages_are_all_reachable_from_seeds(pages: int, seed: int) -> None:
 
 def test_demo_web_contains_every_kind_of_fault(web: SyntheticWeb) -> None:
     known, _ = _crawl(web, 50_000)
-    models = [web.facts(url) for url in known]
+    models = [web.page_model(url) for url in known]
     assert {model.status for model in models} == {0, 200, 301, 302, 303, 307, 308, 404, 503}
     assert {model.role for model in models} == set(Role) - {Role.ROBOTS, Role.SITEMAP, Role.ASSET}
     assert {syntax for model in models for syntax in model.counts} == EMBEDDED | DOCUMENT_SYNTAXES - {Syntax.N3}
@@ -167,7 +167,7 @@ def test_demo_web_contains_every_kind_of_fault(web: SyntheticWeb) -> None:
 
 def test_web_seeds_are_few_and_have_little_data(web: SyntheticWeb) -> None:
     assert 5 <= len(web.seeds()) <= 10
-    families = [web.habit(url.split("/")[2]).family for url in web.seeds()]
+    families = [web.profile(url.split("/")[2]).family for url in web.seeds()]
     assert Family.RICH not in families and families.count(Family.BARREN) > families.count(Family.MIXED)
 
 
@@ -175,7 +175,7 @@ def test_web_has_little_data_for_breadth_first() -> None:
     rates = []
     for seed in range(1, 7):
         web = SyntheticWeb(5000, seed)
-        relevant = sum(web.facts(url, attempt=1).relevant for host in web.hosts() for url in web.urls(host))
+        relevant = sum(web.page_model(url, attempt=1).relevant for host in web.hosts() for url in web.urls(host))
         assert 0.27 < relevant / 5000 < 0.42
         rates.append(_crawl(web, 2000)[1] / 2000)
     assert 0.15 < sum(rates) / len(rates) < 0.3
@@ -197,12 +197,12 @@ def test_web_memory_grows_with_visited_pages_only() -> None:
 
 def test_web_unknown_urls_give_failures(web: SyntheticWeb) -> None:
     for url in ("http://nobody.example/", "https://" + web.hosts()[0] + "/", "ftp://x/", "nonsense", ""):
-        assert web.facts(url).status == 0
+        assert web.page_model(url).status == 0
     with pytest.raises(ValueError, match="no host"):
         web.answer("http://nobody.example/")
     with pytest.raises(ValueError, match="no host"):
-        web.habit("nobody.example")
-    assert web.facts(f"http://{web.hosts()[0]}").status == 200
+        web.profile("nobody.example")
+    assert web.page_model(f"http://{web.hosts()[0]}").status == 200
 
 
 def test_choose_gives_expected_results_for_examples() -> None:

@@ -12,10 +12,10 @@ from motherlode.sim.trace.files import (
     TracePage,
     TracePart,
     existing_parts,
-    read_facts,
     read_link_table,
     read_pages,
     read_parts,
+    read_statements,
     tidy,
     write_parts,
 )
@@ -40,7 +40,7 @@ def test_tables_are_read_back(tmp_path: Path) -> None:
     write(tmp_path, "one").finish()
     assert read_pages(tmp_path, PART) == [PAGE]
     assert read_link_table(tmp_path, PART).links_per_page.tolist() == [0]
-    assert list(read_facts(tmp_path, PART)) == [(0, b"<a> <b> <c> .\n")]
+    assert list(read_statements(tmp_path, PART)) == [(0, b"<a> <b> <c> .\n")]
 
 
 def test_unfinished_part_has_no_final_name(tmp_path: Path) -> None:
@@ -98,4 +98,4 @@ def test_missing_or_broken_table_is_an_error(tmp_path: Path) -> None:
     whole = (tmp_path / "one.facts.zst").read_bytes()
     (tmp_path / "one.facts.zst").write_bytes(whole[:-4])
     with pytest.raises(TraceError, match=r"cannot be read \(it is incomplete"):
-        list(read_facts(tmp_path, PART))
+        list(read_statements(tmp_path, PART))

@@ -9,7 +9,7 @@ import pytest
 
 from motherlode.model import LinkSource
 from motherlode.runtime import MissingExtraError
-from motherlode.sim.trace.files import VERSION, TraceError, existing_parts, read_facts, read_link_table, read_pages
+from motherlode.sim.trace.files import VERSION, TraceError, existing_parts, read_link_table, read_pages, read_statements
 
 PART = {"name": "one", "source": "/w.warc", "fingerprint": "one", "pages": 3, "links": 2, "broken": 0}
 
@@ -68,7 +68,7 @@ def test_old_trace_is_converted_once(tmp_path: Path, version: int) -> None:
     assert table.nofollow.tolist() == [True, False]
     assert table.texts["source"] == [LinkSource.ANCHOR.value, LinkSource.TRIPLE.value]
     assert table.texts["sibling_groups"] == (["1 2", ""] if version >= 4 else [""])
-    assert list(read_facts(tmp_path, part)) == [(0, b"<a> <b> <c> .\n")]
+    assert list(read_statements(tmp_path, part)) == [(0, b"<a> <b> <c> .\n")]
     assert existing_parts(tmp_path) == [part]
 
 

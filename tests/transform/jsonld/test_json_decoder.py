@@ -10,7 +10,7 @@ import pytest
 from motherlode.transform.jsonld import json_decoder
 from motherlode.transform.jsonld.json_decoder import TolerantDecoder, decode
 
-MENDED: dict[str, tuple[Any, str]] = {
+REPAIRED: dict[str, tuple[Any, str]] = {
     '<!-- {"a":1} -->': ({"a": 1}, "comment or CDATA wrapper"),
     '//<![CDATA[\n{"a":1}\n//]]>': ({"a": 1}, "comment or CDATA wrapper"),
     '/*<![CDATA[*/{"a":1}/*]]>*/': ({"a": 1}, "comment or CDATA wrapper"),
@@ -44,7 +44,7 @@ MENDED: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), MENDED.items())
+@pytest.mark.parametrize(("text", "expected"), REPAIRED.items())
 def test_decode_tolerantly_repairs_are_recorded(text: str, expected: tuple[Any, str]) -> None:
     decoded = TolerantDecoder(text).decode()
     assert decoded.values == [expected[0]]

@@ -204,7 +204,7 @@ class Slots:
 
 
 class IdleTimeout:
-    """Decides when retries are given up that are all that is left of a crawl.
+    """The timeout of a crawl at whose end only retries of failed URLs are left.
 
     >>> timeout = IdleTimeout(60.0)
     >>> [timeout.is_over(now, ready_at=ready_at) for now, ready_at in ((100.0, 130.0), (131.0, 150.0), (151.0, 190.0))]
@@ -214,14 +214,14 @@ class IdleTimeout:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._since: float | None = None
-        """Since when retries have been all that is left; None if they are not."""
+        """Time since which only retries are left; None if there is something else to fetch."""
 
     def reset(self) -> None:
         """Start the timeout again, because a page has arrived or a URL waits for its first attempt."""
         self._since = None
 
     def is_over(self, now: float, *, ready_at: float) -> bool:
-        """Return whether the next attempt, at `ready_at`, would come after the timeout. Then waiting is of no use."""
+        """Return whether the next retry, at `ready_at`, comes after the timeout. Then the crawl ends without it."""
         self._since = now if self._since is None else self._since
         return ready_at > self._since + self.seconds
 
@@ -365,7 +365,7 @@ class WaitMonitor:
         self._counters.waits_until, self._counters.waits_for = None, ""
 
     def _gives_up(self, ready_at: float, now: float) -> bool:
-        """Give up the retries if nothing else is left and the next one comes too late. Return whether they were."""
+        """Give up the retries if nothing else is left and the next one comes too late. Return whether it did."""
         retries = self._frontier.retries
         if self._is_stalled() or self._limits.is_over() or not retries.are_all_that_is_left:
             self.timeout.reset()

@@ -312,7 +312,7 @@ class MemoryCeiling:
         return total
 
     async def _set_aside(self, fill: float) -> None:
-        """Set the arms of the least value aside: the more, the fuller the memory is."""
+        """Set the arms of the lowest values aside. Their share grows with `fill`, the used share of the memory."""
         part = min(1.0, max(0.0, (fill - _SHED_SHARE) / (1.0 - _SHED_SHARE)))
         share = _MIN_ARMS_SHARE + part * (_MAX_ARMS_SHARE - _MIN_ARMS_SHARE)
         arms = self._shedder.arms()

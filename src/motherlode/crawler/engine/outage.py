@@ -276,7 +276,7 @@ class OutageMonitor:
     def verdict(self, result: LeaseResult) -> Verdict:
         """Decide whether a result counts."""
         response = result.response
-        if not isinstance(response, Failure) or response.elsewhere or result.is_probe_passed:
+        if not isinstance(response, Failure) or response.has_other_address or result.is_probe_passed:
             return Verdict.COUNTS
         if response.silent and response.recalled:
             return Verdict.UNCOUNTED  # the run that got it was killed before it could decide

@@ -56,8 +56,7 @@ def open_log(
 ) -> tuple[NQuadsLog, int]:
     """Open the log, and start its background indexer unless the job says `index_later`.
 
-    The second value is the number of pages that a store of an earlier version has lost. They wait in the frontier
-    again.
+    Also return how many pages are missing in the store of a folder of an earlier version. These pages are queued again.
     """
     manifest = decode_manifest(storage.note(MANIFEST))
     lost = 0 if manifest or folder.quads.is_dir() else _write_missing_log(folder, storage)
@@ -68,7 +67,7 @@ def open_log(
 
 
 def _write_missing_log(folder: CrawlFolder, storage: LmdbStorage) -> int:
-    """Write the log of a folder of an earlier version, which has only a store. Return how many pages it has lost."""
+    """Write the log of a folder of an earlier version from its store. Return how many pages the store lacks."""
     if not (folder.store / "CURRENT").exists():
         return requeue_lost(storage, _NoPages())
     store = QuadStore(folder.store, read_only=True)
@@ -262,7 +261,7 @@ def _read_from_crawl(folder: CrawlFolder) -> Model:
         return models[0]
     largest = max(models, key=lambda model: len(model.state))
     return msgspec.structs.replace(
-        largest, requests=sum(one.requests for one in models), finds=sum(one.finds for one in models)
+        largest, requests=sum(one.requests for one in models), relevant=sum(one.relevant for one in models)
     )
 
 
@@ -284,6 +283,6 @@ def _read_from_storage(folder: CrawlFolder) -> Model | None:
         made_at=now(),
         version=VERSION,
         requests=totals.fetched,
-        finds=totals.relevant,
+        relevant=totals.relevant,
         state=state,
     )

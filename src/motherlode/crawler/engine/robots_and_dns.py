@@ -70,7 +70,7 @@ async def send_request(lease: Lease, request: Request, fetcher: Fetcher, frontie
     """Send the request that a lease allows, and report the response to the frontier, where the delay starts."""
     response = await fetcher.fetch(request)
     # a failed connection to one of several addresses says nothing about the host's response time
-    was_sent = not (isinstance(response, Failure) and response.elsewhere)
+    was_sent = not (isinstance(response, Failure) and response.has_other_address)
     elapsed, address = response.elapsed if was_sent else 0.0, response.address
     frontier.response_received(lease, ended_at(response, clock), elapsed=elapsed, address=address, was_sent=was_sent)
     return response
@@ -127,7 +127,7 @@ class RobotsAndDns:
             return None
         if isinstance(response, Failure) and lease.kind is RequestKind.RESOLVE:
             return self._fail(lease, response, now)
-        if isinstance(response, Failure) and response.elsewhere:
+        if isinstance(response, Failure) and response.has_other_address:
             self._forget(RequestKind.ROBOTS, lease.url)
             self._frontier.end(lease, End.NEXT_ADDRESS, now, failure=response)
             return None
@@ -272,7 +272,7 @@ class PoliteFetcher:
     def _end(self, lease: Lease, response: Fetched) -> bool:
         """End the lease of the request itself. Return False if it is to be sent to another IP address."""
         failure = response if isinstance(response, Failure) else None
-        how = End.NEXT_ADDRESS if failure is not None and failure.elsewhere else End.SUBREQUEST_DONE
+        how = End.NEXT_ADDRESS if failure is not None and failure.has_other_address else End.SUBREQUEST_DONE
         self._frontier.end(lease, how, ended_at(response, self._clock), failure=failure)
         return how is End.SUBREQUEST_DONE
 

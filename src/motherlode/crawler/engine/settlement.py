@@ -119,7 +119,7 @@ class Settlement:
         if failure.kind is FailureKind.NO_DNS and self._frontier.waits_for_address(lease, self._clock.now()):
             _LOG.info("%s is not known yet: %s", lease.host, failure.detail)
             return End.UNRESOLVED
-        if failure.elsewhere:
+        if failure.has_other_address:
             return End.NEXT_ADDRESS
         if failure.kind in NEVER_SENT and host_of(lease.url) == host_of(lease.entry.url):
             return End.REFUSED  # a request for a robots.txt on another host was sent

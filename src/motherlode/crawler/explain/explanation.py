@@ -51,7 +51,7 @@ _STATES = {
 }
 
 
-QUESTIONS = {"answers": "responds", "is a find": "is relevant"}
+PREDICTED_EVENTS = {"answers": "responds", "is a find": "is relevant"}
 """Names, for people, of what the features of a policy predict (`Reason.about`)."""
 
 

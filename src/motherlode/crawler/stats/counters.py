@@ -289,11 +289,11 @@ _MAX_ARMS = 200_000
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """Estimate of the number of relevant pages that remain to be found."""
 
-    finds: float = 0.0
-    """Expected number of relevant pages among the waiting URLs."""
+    relevant: float = msgspec.field(default=0.0, name="finds")
+    """Expected number of relevant pages among the waiting URLs. Saved states have the name `finds`."""
     deviation: float = 0.0
     tried: float = 0.0
-    """Like `finds`, but by the relevant pages of the same arm alone, with a prior of zero: a cautious estimate."""
+    """Like `relevant`, but by the relevant pages of the same arm alone, with a prior of zero: a cautious estimate."""
     tried_deviation: float = 0.0
     urls: int = 0
     growth: float = 0.0
@@ -315,7 +315,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def high(self) -> float:
-        return min(float(self.urls), max(self.finds + _Z_95 * self.deviation, self._sample_upper_bound))
+        return min(float(self.urls), max(self.relevant + _Z_95 * self.deviation, self._sample_upper_bound))
 
     @property
     def _sample_upper_bound(self) -> float:
@@ -326,7 +326,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         if not self.urls:
             return 0.0
         seen = self.requests / _REQUESTS_PER_OBSERVATION
-        probability = (seen * self.finds / self.urls + 1) / (seen + 2)
+        probability = (seen * self.relevant / self.urls + 1) / (seen + 2)
         return self.urls * (probability + _Z_95 * sqrt(probability * (1 - probability) / (seen + 3)))
 
     @property
@@ -337,12 +337,12 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         """
         if not self.urls:
             return 0.0
-        return None if self.is_early or self.growth >= _MAX_GROWTH else self.finds / (1.0 - self.growth)
+        return None if self.is_early or self.growth >= _MAX_GROWTH else self.relevant / (1.0 - self.growth)
 
     def summary(self) -> dict[str, Any]:
         """Return the object under `estimated_left` in the output of `stats --json`."""
         return {
-            "finds": round(self.finds, 1),
+            "finds": round(self.relevant, 1),
             "low": round(self.low, 1),
             "high": round(self.high, 1),
             "waiting_urls": self.urls,
@@ -354,7 +354,7 @@ def sum_of_estimates(parts: Iterable[Estimate]) -> Estimate:
     """Return the estimate of a crawl from those of its shards."""
     known = list(parts)
     sums: dict[str, Any] = {
-        name: sum(getattr(part, name) for part in known) for name in ("finds", "tried", "urls", "requests", "found")
+        name: sum(getattr(part, name) for part in known) for name in ("relevant", "tried", "urls", "requests", "found")
     }
     deviations: dict[str, Any] = {
         name: hypot(*(getattr(part, name) for part in known)) for name in ("deviation", "tried_deviation")
@@ -401,7 +401,7 @@ class Estimator:
     >>> for number in range(50):
     ...     watcher.add(Visit(number=number, url="", host="a.example", arm="a.example", relevant=number % 2 == 0))
     >>> found = watcher.estimate([("a.example", "a.example", 100)])
-    >>> 45 < found.finds < 55, found.low < 45, found.high > 55
+    >>> 45 < found.relevant < 55, found.low < 45, found.high > 55
     (True, True, True)
     """
 
@@ -437,7 +437,7 @@ class Estimator:
         # a policy picks the best URLs first, so waiting URLs are not better
         base = min(0.5, _estimate_rate(links, _estimate_rate(state.seeds, 0.5)))
         untried: dict[str, int] = {}
-        finds = variance = untried_deviation = sure = sure_variance = 0.0
+        relevant = variance = untried_deviation = sure = sure_variance = 0.0
         urls = 0
         for arm, host, count in waiting:
             if is_revisit_arm(arm):
@@ -450,17 +450,17 @@ class Estimator:
             known = record[0] + _PRIOR_REQUESTS
             rate = _estimate_rate(record, self._expected_rate(host, base))
             mean, spread = _compute_beta_binomial(count, rate, known=known)
-            finds += mean
+            relevant += mean
             variance += spread * spread
             mean, spread = _compute_beta_binomial(count, _estimate_rate(record, 0.0), known=known)
             sure += mean
             sure_variance += spread * spread
         for host, count in untried.items():
             mean, spread = _compute_beta_binomial(count, self._expected_rate(host, base), known=_PRIOR_REQUESTS)
-            finds += mean
+            relevant += mean
             untried_deviation += spread
         return Estimate(
-            finds=finds,
+            relevant=relevant,
             deviation=sqrt(variance + untried_deviation * untried_deviation),
             tried=sure,
             tried_deviation=sqrt(sure_variance),

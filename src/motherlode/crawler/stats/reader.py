@@ -88,7 +88,7 @@ class CrawlStats:
     """Estimate of the relevant pages that are left, or None if the crawl has made none."""
     withheld: Withheld = field(default_factory=Withheld)
     """Hosts and URLs that wait because of `max_untried_hosts`."""
-    dried_out: bool = False
+    stopped_early: bool = False
     """Whether the crawl stopped early, because too few of the last requests gave a relevant page."""
 
     @property
@@ -121,7 +121,7 @@ class CrawlStats:
             **({"unindexed_bytes": self.unindexed_bytes} if self.unindexed_bytes else {}),
             **({"damaged_segments": list(self.damaged_segments)} if self.damaged_segments else {}),
             "estimated_left": None if self.left is None else self.left.summary(),
-            "dried_out": self.dried_out,
+            "dried_out": self.stopped_early,
             **({"sinks": list(self.sinks)} if self.sinks else {}),
             **({"sources": [asdict(source) for source in self.sources]} if self.sources else {}),
             **({"validation": self.validation} if self.validation else {}),
@@ -170,7 +170,7 @@ def _read_all_stats(folder: CrawlFolder) -> CrawlStats:
         store_bytes=sum(part.store_bytes for part in parts),
         sinks=sinks,
         left=left,
-        dried_out=all(part.dried_out for part in parts),
+        stopped_early=all(part.stopped_early for part in parts),
     )
 
 
@@ -197,7 +197,7 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
         return CrawlStats(totals=Counters(), hosts=(), known_urls=0, refused={}, disk=folder.measure_disk_use())
     with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
         saved, frontier = storage.note("totals"), storage.note("frontier")
-        left, dried_out = _decode_estimate(storage.note("estimate"))
+        left, stopped_early = _decode_estimate(storage.note("estimate"))
         state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
         return CrawlStats(
             totals=msgspec.msgpack.decode(saved, type=Counters) if saved else Counters(),
@@ -211,7 +211,7 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
             damaged_segments=tuple(log_damage(folder.quads, decode_manifest(storage.note(MANIFEST)), contents=False)),
             sinks=_read_sinks(folder),
             left=left,
-            dried_out=dried_out,
+            stopped_early=stopped_early,
         )
 
 

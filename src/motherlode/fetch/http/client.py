@@ -184,7 +184,7 @@ class HttpFetcher:
                 fetched_at=began,
                 elapsed=elapsed,
                 wire_bytes=reader.wire_bytes,
-                elsewhere=error.elsewhere,
+                has_other_address=error.has_other_address,
                 silent=error.silent,
             )
         is_direct = not self._has_proxy or self._proxy_for(split_url(request.url)[0]) is None
@@ -285,7 +285,7 @@ class HttpFetcher:
             self._resolver.mark_reachable(origin.host)
             return error
         has_next = self._resolver.mark_failed(origin.host, lost=error.lost)
-        return error._replace(elsewhere=has_next and error.is_unconnected)
+        return error._replace(has_other_address=has_next and error.is_unconnected)
 
     def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
         if not (self._has_proxy or self._host_headers or self._signer):

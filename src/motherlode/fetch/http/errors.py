@@ -24,7 +24,7 @@ class FetchError(NamedTuple):
 
     kind: FailureKind
     detail: str
-    elsewhere: bool = False
+    has_other_address: bool = False
     """True if connecting to one of several IP addresses failed."""
     silent: bool = False
     """True if no packet came back, so that our own network may be down."""

@@ -375,7 +375,7 @@ def is_whole(response: bytes) -> bool:
 
 
 def remove_chunk_lines(body: bytes) -> bytes:
-    """Return a body without chunk lines. A body that is not chunked is unchanged: many archives decode it.
+    """Return a body without chunk lines. If it is not chunked, it is unchanged, because many archives store it decoded.
 
     >>> remove_chunk_lines(b"5\\r\\nhello\\r\\n0\\r\\n\\r\\n"), remove_chunk_lines(b"hello"), remove_chunk_lines(b"ab")
     (b'hello', b'hello', b'ab')

@@ -59,7 +59,7 @@ hash_of = xxhash.xxh3_64_intdigest
 
 
 class _Stub(msgspec.Struct, array_like=True, gc=False):
-    """The first fields of an entry, which determine its queue key."""
+    """The first fields of an entry (URL, arm, score), which are enough to queue it."""
 
     url: str
     arm: str
@@ -143,7 +143,7 @@ class LmdbStorage(LmdbTables):
         return set(chain.from_iterable(map(_decode_numbers, self._txn.cursor(db=self._aside).iternext(keys=False))))
 
     def _replay(self) -> None:
-        """Restore the data that is only in memory: hashes and queue keys of rows that are not in sorted runs yet."""
+        """Restore what was only in memory: hashes and queue keys of rows that are not in sorted runs yet."""
         mark = self.note(_MARK)
         self._mark = NUMBER_KEY.unpack(mark)[0] if mark is not None else 0
         flight = {bytes(key): bytes(value) for key, value in self._txn.cursor(db=self._flight)}
@@ -322,7 +322,10 @@ class LmdbStorage(LmdbTables):
         return count
 
     def _take_back_rows(self, number: int, arm: str) -> int:
-        """Put the rows of an arm that was set aside into the queue that the arm has now. Return how many."""
+        """Move the rows of an arm that was set aside to the current queue of the arm. Return their number.
+
+        `number` is the number that the arm had; if it got links later, it has another number now.
+        """
         rows = []
         while (row := self._queues.pop(self._txn, number)) is not None:
             rows.append(row)

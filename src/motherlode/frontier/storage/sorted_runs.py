@@ -39,7 +39,10 @@ _LONG_HEAD_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class SortedRun:
-    """One run: a view into the mapped file, valid until the transaction ends."""
+    """One sorted run: views of the heads (keys) and tails (values) of its records in the mapped file.
+
+    They are valid until the transaction ends.
+    """
 
     partition: int
     serial: int
@@ -53,11 +56,11 @@ class SortedRun:
         return index if index < len(self.heads) and self.heads[index] == head else None
 
     def tail(self, index: int) -> bytes:
-        """Return the bytes after the head of a record."""
+        """Return the tail of the record at an index."""
         return bytes(self.tails[index * self._tail_bytes : (index + 1) * self._tail_bytes])
 
     def records(self, width: int) -> Array:
-        """Return copies of the records whose byte order is the sort order: big-endian head, then tail."""
+        """Return copies of all records as bytes that sort like the records: the head, big-endian, then the tail."""
         count, head = len(self.heads), width - self._tail_bytes
         made = np.empty((count, width), np.uint8)
         heads = np.frombuffer(self.heads, f"=u{head}").astype(f">u{head}")
@@ -71,7 +74,10 @@ RecordFilter = Callable[[lmdb.Transaction, SortedRun, Array], Array]
 
 
 class SortedRuns:
-    """Records of head and tail, in partitioned sorted runs. The caller commits the transaction."""
+    """Records in sorted runs. A record has a head (the key, a number) and a tail (the value, bytes of a fixed size).
+
+    The lowest bits of the head select the partition, and each partition has its own runs. The caller commits.
+    """
 
     def __init__(self, table: Any, *, head: int, tail: int, keep: RecordFilter | None = None) -> None:
         """`head` and `tail` are the sizes of the two parts of a record in bytes."""

@@ -370,7 +370,7 @@ class HostBandit:
         if isinstance(classifier, NaiveBayes):
             bad, good = classifier.pages
             found.append(
-                SummaryLine(title="pages", columns=("class", "pages"), rows=(("finds", good), ("others", bad)))
+                SummaryLine(title="pages", columns=("class", "pages"), rows=(("relevant", good), ("others", bad)))
             )
             labels = self._names_of_labels().items()
             weights = [(name, round(classifier.weight(number), 3)) for number, name in labels]

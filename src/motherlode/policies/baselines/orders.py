@@ -23,7 +23,7 @@ from motherlode.www.urls import host_of, registrable_domain
 DEPTH = 3
 _MAX_DEPTH = 255
 TOO_DEEP = "beyond the bounded depth"
-OTHER_DOMAIN = "another domain, from a page without a find"
+OTHER_DOMAIN = "another domain, from a page that is not relevant"
 
 
 _SAYS = {

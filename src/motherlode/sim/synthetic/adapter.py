@@ -24,7 +24,7 @@ class SyntheticSimWeb:
         return self._web.pages
 
     def page(self, url: str) -> SimPage:
-        return self._sim_page(self._web.facts(url, attempt=1))
+        return self._sim_page(self._web.page_model(url, attempt=1))
 
     def _sim_page(self, model: PageModel) -> SimPage:
         if model.status == 200:

@@ -20,14 +20,14 @@ SCHEMA = "http://schema.org/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """An entity with its values, ready to be written."""
+    """A generated thing: its type, and the values of its properties (texts or nested things)."""
 
     type: str
     values: tuple[tuple[EntityField, tuple[str | Entity, ...]], ...]
 
 
 def make_entity(kind: EntityKind, bits: int) -> Entity:
-    """Return the entity of a kind that is drawn by these bits."""
+    """Generate the thing of a kind that belongs to a random number (`bits`)."""
     return _make_entity(KINDS[kind].type, KINDS[kind].fields, bits)
 
 
@@ -43,7 +43,7 @@ def statements(kind: EntityKind, bits: int, *, microformat: bool = False) -> int
 
 
 def _fixed(fields: tuple[EntityField, ...], *, microformat: bool) -> int:
-    """Return the number of statements that every thing with these properties has at least, including its type."""
+    """Return the least number of statements of a thing with these properties, including its type."""
     known = [one for one in fields if one.microformat or not microformat]
     return 1 + sum(1 + _fixed(one.parts, microformat=microformat) if one.parts else one.least for one in known)
 

@@ -1,4 +1,4 @@
-"""Host profiles (habits): sections, data and faults of the hosts of a web. The table is in `host_profiles.json`."""
+"""Host profiles: sections, data and faults of the hosts of a web. The table is in `host_profiles.json`."""
 
 from enum import Enum
 from importlib.resources import files
@@ -90,13 +90,13 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     voice: Voice = Voice.THING
 
 
-class Habit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HostProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The behaviour of a class of hosts. Numbers called `…_permille` are per thousand of its pages."""
 
     name: str
     family: Family
     weight: int
-    """Number of hosts with this habit, relative to the other habits."""
+    """Number of hosts with this profile, relative to the other profiles."""
     sections: tuple[Section, ...]
     size: float = 1.0
     """Number of pages, relative to other hosts of the family."""
@@ -104,13 +104,13 @@ class Habit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Number of links from other hosts, relative to its size."""
     designs: tuple[Design, ...] = (Design.MODERN, Design.MODERN, Design.BOXES)
     seed: bool = False
-    """Whether the demo crawl starts at the first host with this habit."""
+    """Whether the demo crawl starts at the first host with this profile."""
     hub: bool = False
     """Whether the host has pages that list other hosts."""
     stems: tuple[str, ...] = ()
     """Words from which the names of its hosts are made. By default, the words of the kind of their items."""
     domain: str = ""
-    """Registrable domain that all hosts with this habit share."""
+    """Registrable domain that all hosts with this profile share."""
     featured: bool = False
     """Whether the home page carries the data of one item, the item of the day."""
     every_page: bool = False
@@ -136,6 +136,8 @@ class Habit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     sitemap: bool = False
 
 
-HABITS = msgspec.json.decode(files(__package__).joinpath("host_profiles.json").read_bytes(), type=tuple[Habit, ...])
-"""The habits in `host_profiles.json`: first those without data (most pages of the web), then those with data in one of
-several templates, then those with data in every item, and last those with RDF documents."""
+HOST_PROFILES = msgspec.json.decode(
+    files(__package__).joinpath("host_profiles.json").read_bytes(), type=tuple[HostProfile, ...]
+)
+"""The profiles in `host_profiles.json`: first those without data (most pages of the web), then those with data in one
+of several templates, then those with data in every item, and last those with RDF documents."""

@@ -34,7 +34,7 @@ class LinkPosition(Enum):
 
 
 class LinkSlot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one group of links is written."""
+    """HTML of a group of links: what stands before, between and after them, and their tag path."""
 
     before: str
     each: str
@@ -69,7 +69,7 @@ VARIANTS = len(_MENUS) * len(_LISTS)
 
 @cache
 def layout(design: Design, variant: int) -> Layout:
-    """Return the layout of a design, with one of VARIANTS sets of class names in place of MENU and ITEMS."""
+    """Return the layout of a design, with one of VARIANTS sets of class names in position of MENU and ITEMS."""
     written = files(__package__).joinpath("page_layouts.json").read_text()
     written = written.replace("MENU", _MENUS[variant % len(_MENUS)])
     written = written.replace("ITEMS", _LISTS[variant // len(_MENUS) % len(_LISTS)])
@@ -97,7 +97,7 @@ class Role(Enum):
     HOME = "home"
     FIXED = "fixed"
     """A page outside the sections: about, contact and the like."""
-    INTRODUCTIONS = "introductions"
+    HOST_LIST = "host list"
     """A page that lists other hosts."""
     LIST = "list"
     ITEM = "item"
@@ -158,8 +158,8 @@ class PageModel(msgspec.Struct, frozen=True, kw_only=True):
         """Return each URL once, in order of first mention. An anchor takes precedence over a link element."""
         announced: dict[str, Link] = {}
         found: dict[str, Link] = {}
-        for place, group in self.groups:
-            kept = announced if place is LinkPosition.HEAD else found
+        for position, group in self.groups:
+            kept = announced if position is LinkPosition.HEAD else found
             for link in group:
                 url = link.url
                 if url not in kept:

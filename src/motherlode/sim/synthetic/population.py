@@ -1,4 +1,4 @@
-"""The hosts of the synthetic web: size, habit, popularity and links of every host in a few arrays, and access to sites.
+"""The hosts of the synthetic web: size, profile, popularity and links of each host in a few arrays; access to sites.
 
 Only these arrays are computed in advance, about forty bytes per host, so that a web of ten million pages starts in a
 second. Pages are never enumerated. `docs/synthetic-web.md` explains the numbers below.
@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from motherlode.sim.synthetic.entity_kinds import KINDS
-from motherlode.sim.synthetic.host_profiles import HABITS, Family, Habit
+from motherlode.sim.synthetic.host_profiles import HOST_PROFILES, Family, HostProfile
 from motherlode.sim.synthetic.random_draws import mix, named, normals, uniforms
 from motherlode.sim.synthetic.site import Site, build_site
 
 PAGES_PER_HOST = 130
 LEAST_HOSTS = 48
-"""Minimum number of hosts, so that every habit occurs even in a small web."""
+"""Minimum number of hosts, so that every profile occurs even in a small web."""
 LEAST_PAGES = 4
 SIZE_SIGMA = 1.5
 """Sigma of the log-normal distribution of host sizes."""
@@ -53,32 +53,34 @@ class World:
         self.pages = pages
         self._seed = named(seed, "sites")
         self._names = named(seed, "names")
-        self.habits = _habits(named(seed, "habits"), count)
-        self.sizes = _sizes(named(seed, "sizes"), pages, self.habits)
-        self._parents = _parents(named(seed, "parents"), self.habits)
+        self.profiles = _profiles(named(seed, "habits"), count)
+        self.sizes = _sizes(named(seed, "sizes"), pages, self.profiles)
+        self._parents = _parents(named(seed, "parents"), self.profiles)
         self._by_parent = np.argsort(self._parents, kind="stable")
         self._first_child = np.searchsorted(self._parents[self._by_parent], np.arange(count + 1))
-        fame = _fame(named(seed, "fame"), self.sizes, self.habits)
+        fame = _fame(named(seed, "fame"), self.sizes, self.profiles)
         self._everyone = _Lottery(range(count), fame)
         self._families = {family: self._lottery(family, fame) for family in Family}
-        self._same_habit = [np.flatnonzero(self.habits == number) for number in range(len(HABITS))]
+        self._same_profile = [np.flatnonzero(self.profiles == number) for number in range(len(HOST_PROFILES))]
         self.site = lru_cache(maxsize=_REMEMBERED)(self._build)
         self.find = lru_cache(maxsize=_REMEMBERED)(self._find)
 
     def _lottery(self, family: Family, fame: Floats) -> _Lottery | None:
-        members = np.flatnonzero(np.isin(self.habits, [n for n, habit in enumerate(HABITS) if habit.family is family]))
+        members = np.flatnonzero(
+            np.isin(self.profiles, [n for n, profile in enumerate(HOST_PROFILES) if profile.family is family])
+        )
         return _Lottery(members.tolist(), fame[members]) if len(members) else None
 
-    def habit(self, host: int) -> Habit:
-        return HABITS[int(self.habits[host])]
+    def profile(self, host: int) -> HostProfile:
+        return HOST_PROFILES[int(self.profiles[host])]
 
     def stem(self, host: int) -> str:
-        habit = self.habit(host)
-        stems = habit.stems or KINDS[habit.sections[0].kinds[0]].stems
+        profile = self.profile(host)
+        stems = profile.stems or KINDS[profile.sections[0].kinds[0]].stems
         return stems[mix(self._names, host) % len(stems)]
 
     def name(self, host: int) -> str:
-        domain = self.habit(host).domain
+        domain = self.profile(host).domain
         return f"{self.stem(host)}-{host}.{domain}.example" if domain else f"{self.stem(host)}-{host}.example"
 
     def _find(self, name: str) -> int | None:
@@ -88,7 +90,7 @@ class World:
         host = int(digits)
         return host if host < self.count and self.name(host) == name else None
 
-    def introduces(self, host: int) -> Sequence[int]:
+    def hosts_listed_by(self, host: int) -> Sequence[int]:
         """Return the hosts that this host must link to, so that every host is reachable: these links form a tree."""
         first, last = self._first_child[host], self._first_child[host + 1]
         return [int(child) for child in self._by_parent[first:last]]
@@ -106,10 +108,10 @@ class World:
             host=host,
             name=self.name(host),
             title=self.title(host),
-            habit=self.habit(host),
+            profile=self.profile(host),
             seed=mix(self._seed, host),
             size=int(self.sizes[host]),
-            introduced=self.introduces(host),
+            listed_hosts=self.hosts_listed_by(host),
         )
 
     def title(self, host: int) -> str:
@@ -118,9 +120,9 @@ class World:
     def home(self, host: int) -> str:
         return f"http://{self.name(host)}/"
 
-    def elsewhere(self, site: Site, bits: int) -> tuple[str, str]:
+    def cross_host_link(self, site: Site, bits: int) -> tuple[str, str]:
         """Return URL and title of a page on another host: mostly its home page, half of the time in the same family."""
-        family = site.habit.family if bits % 2 else None
+        family = site.profile.family if bits % 2 else None
         host = self.famous(mix(bits, 1), family)
         if host == site.host:
             host = self.famous(mix(bits, 2))
@@ -138,10 +140,10 @@ class World:
         return part.entry_url(item, item_bits), part.titles.title(item_bits)
 
     def kin(self, site: Site, bits: int) -> Site:
-        """Return another site with the same host profile (habit), or this site if there is no other."""
-        alike = self._same_habit[int(self.habits[site.host])]
-        for turn in range(_KIN_TRIES):
-            host = int(alike[(bits >> (8 * turn)) % len(alike)])
+        """Return another site with the same host profile, or this site if there is no other."""
+        alike = self._same_profile[int(self.profiles[site.host])]
+        for attempt in range(_KIN_TRIES):
+            host = int(alike[(bits >> (8 * attempt)) % len(alike)])
             if host != site.host:
                 return self.site(host)
         return site
@@ -158,31 +160,35 @@ class _Lottery:
         return self._members[bisect(self._sums, (bits >> 11) / float(1 << 53) * self._sums[-1], hi=len(self._sums) - 1)]
 
 
-def _habits(seed: int, count: int) -> npt.NDArray[np.int8]:
-    """Return the habit of each host: every habit once, in the order of the table, then drawn by weight."""
-    sums = np.cumsum([habit.weight for habit in HABITS])
+def _profiles(seed: int, count: int) -> npt.NDArray[np.int8]:
+    """Return the profile of each host: every profile once, in the order of the table, then drawn by weight."""
+    sums = np.cumsum([profile.weight for profile in HOST_PROFILES])
     drawn: npt.NDArray[np.int8] = np.searchsorted(sums, uniforms(seed, count) * sums[-1], side="right").astype(np.int8)
-    first = min(count, len(HABITS))
+    first = min(count, len(HOST_PROFILES))
     drawn[:first] = np.arange(first)
     return drawn
 
 
-def _by_habit(values: Sequence[float], habits: npt.NDArray[np.int8]) -> Floats:
-    return np.array(values, dtype=np.float64)[habits]
+def _by_profile(values: Sequence[float], profiles: npt.NDArray[np.int8]) -> Floats:
+    return np.array(values, dtype=np.float64)[profiles]
 
 
-def _sizes(seed: int, pages: int, habits: npt.NDArray[np.int8]) -> Integers:
+def _sizes(seed: int, pages: int, profiles: npt.NDArray[np.int8]) -> Integers:
     """Return log-normal host sizes that add up to exactly `pages`, with the fixed share of each family."""
-    count = len(habits)
-    weights = np.exp(SIZE_SIGMA * normals(seed, count)) * _by_habit([habit.size for habit in HABITS], habits)
-    families = np.array([list(Family).index(habit.family) for habit in HABITS])[habits]
+    count = len(profiles)
+    weights = np.exp(SIZE_SIGMA * normals(seed, count)) * _by_profile(
+        [profile.size for profile in HOST_PROFILES], profiles
+    )
+    families = np.array([list(Family).index(profile.family) for profile in HOST_PROFILES])[profiles]
     for number, family in enumerate(Family):
         of_family = families == number
         if of_family.any():
             weights[of_family] = FAMILY_SHARES[family] * _capped(weights[of_family])
     weights /= weights.sum()
     least = np.full(count, LEAST_PAGES)
-    least[: len(HABITS)] = max(LEAST_PAGES, min(16, pages // (4 * count)))  # so that the first host of a habit shows it
+    least[: len(HOST_PROFILES)] = max(
+        LEAST_PAGES, min(16, pages // (4 * count))
+    )  # so that the first host of a profile shows it
     sizes = least + np.floor(weights * (pages - int(least.sum()))).astype(np.int64)
     sizes[np.argsort(-weights, kind="stable")[: pages - int(sizes.sum())]] += 1
     return sizes
@@ -198,12 +204,12 @@ def _capped(weights: Floats) -> Floats:
     return shares
 
 
-def _parents(seed: int, habits: npt.NDArray[np.int8]) -> Integers:
+def _parents(seed: int, profiles: npt.NDArray[np.int8]) -> Integers:
     """Return for each host an earlier host that links to it; -1 for the first."""
-    count = len(habits)
+    count = len(profiles)
     hosts = np.arange(count)
     anyone = np.floor(uniforms(seed, count) * hosts).astype(np.int64)
-    hubs = np.flatnonzero(_by_habit([float(habit.hub) for habit in HABITS], habits))
+    hubs = np.flatnonzero(_by_profile([float(profile.hub) for profile in HOST_PROFILES], profiles))
     earlier_hubs = np.searchsorted(hubs, hosts)
     hub = hubs[np.floor(uniforms(seed + 1, count) * earlier_hubs).astype(np.int64)]
     at_hub = (uniforms(seed + 2, count) < FOUND_AT_HUB) & (earlier_hubs > 0)
@@ -212,7 +218,7 @@ def _parents(seed: int, habits: npt.NDArray[np.int8]) -> Integers:
     return parents
 
 
-def _fame(seed: int, sizes: Integers, habits: npt.NDArray[np.int8]) -> Floats:
+def _fame(seed: int, sizes: Integers, profiles: npt.NDArray[np.int8]) -> Floats:
     drawn = np.exp(FAME_SIGMA * normals(seed, len(sizes)))
-    fame: Floats = drawn * np.sqrt(sizes) * _by_habit([habit.fame for habit in HABITS], habits)
+    fame: Floats = drawn * np.sqrt(sizes) * _by_profile([profile.fame for profile in HOST_PROFILES], profiles)
     return fame

@@ -12,8 +12,14 @@ from motherlode.sim.synthetic.site import Site
 from motherlode.sim.synthetic.site_pages import SiteLinks
 from motherlode.sim.synthetic.special_urls import robots_text
 
-_MAIN_PLACES = (LinkPosition.CRUMBS, LinkPosition.INLINE, LinkPosition.ITEMS, LinkPosition.PAGER, LinkPosition.RELATED)
-_OUTER_PLACES = (LinkPosition.SIDEBAR, LinkPosition.OUTSIDE, LinkPosition.FOOTER)
+_MAIN_POSITIONS = (
+    LinkPosition.CRUMBS,
+    LinkPosition.INLINE,
+    LinkPosition.ITEMS,
+    LinkPosition.PAGER,
+    LinkPosition.RELATED,
+)
+_OUTER_POSITIONS = (LinkPosition.SIDEBAR, LinkPosition.OUTSIDE, LinkPosition.FOOTER)
 _STYLE = "\n".join(
     f".{name} {{ margin: {size}px 0; padding: {size // 2}px; max-width: {40 + size}em; color: #{size * 11:06x}; }}"
     for size, name in enumerate(("content", "page", "main", "item", "list", "menu", "text", "title", "crumbs"), start=8)
@@ -32,7 +38,7 @@ def render(model: PageModel, links: SiteLinks) -> bytes:
         return _feed(model, links.site).encode()
     if model.role is Role.ASSET:
         return _STYLE.encode()
-    charset = links.site.habit.charset
+    charset = links.site.profile.charset
     text = _html(model, links, charset)
     return text.encode() if charset is Charset.UTF8 else text.encode("cp1252", "replace")
 
@@ -50,11 +56,11 @@ def _html(model: PageModel, links: SiteLinks, charset: Charset) -> str:
     parts += _group(LinkPosition.NAVIGATION, groups, layout, root)
     parts += [layout.main, layout.heading % escape(model.heading)]
     parts += [block.write() for block in model.blocks]
-    for place in _MAIN_PLACES:
-        parts += _group(place, groups, layout, root)
+    for position in _MAIN_POSITIONS:
+        parts += _group(position, groups, layout, root)
     ending = [layout.main_end]
-    for place in _OUTER_PLACES:
-        ending += _group(place, groups, layout, root)
+    for position in _OUTER_POSITIONS:
+        ending += _group(position, groups, layout, root)
     ending.append(layout.closing)
     if charset is not Charset.UTF8:
         parts.append(layout.paragraph % ACCENTED)
@@ -71,11 +77,13 @@ def _filling(model: PageModel, layout: Layout, wanted: int) -> Iterator[str]:
         yield text
 
 
-def _group(place: LinkPosition, groups: dict[LinkPosition, tuple[Link, ...]], layout: Layout, root: str) -> list[str]:
-    group = groups.get(place)
+def _group(
+    position: LinkPosition, groups: dict[LinkPosition, tuple[Link, ...]], layout: Layout, root: str
+) -> list[str]:
+    group = groups.get(position)
     if not group:
         return []
-    slot = layout.slots[place]
+    slot = layout.slots[position]
     if slot.has_sentence:
         each = [slot.each % (_element(link, layout, root), SENTENCE_OF.get(link.context, "")) for link in group]
     else:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from motherlode.model import ContentKind
 from motherlode.sim.synthetic.entity_kinds import KINDS, EntityKind, Titles
-from motherlode.sim.synthetic.host_profiles import Habit, ItemShape, Section
+from motherlode.sim.synthetic.host_profiles import HostProfile, ItemShape, Section
 from motherlode.sim.synthetic.random_draws import mix, named
 from motherlode.www.media_types import MEDIA
 
@@ -26,7 +26,7 @@ _LAST_NUMBER = re.compile(r"(\d{1,9})(?:\.[a-z]+|/)?$")
 _LIST_NUMBER = re.compile(r"(?:page/|\?page=)(\d{1,7})$")
 _DATA_FILE = re.compile(r"(\d{1,9})/(?:data|foaf)\.[a-z]+$")
 _LIST_LENGTHS = (8, 10, 12, 15, 20, 24)
-INTRODUCTIONS = 20
+HOSTS_PER_LIST = 20
 _PAGES_PER_ITEM = {ItemShape.COMPANION: 2, ItemShape.ENTITY: 2}
 
 
@@ -133,15 +133,15 @@ class Site:
     host: int
     name: str
     title: str
-    habit: Habit
+    profile: HostProfile
     seed: int
     size: int
     root: str
     fixed: tuple[str, ...]
     """URLs of its fixed pages: about, contact …"""
-    introduced: Sequence[int]
-    introductions: int
-    """Number of hosts per introduction page."""
+    listed_hosts: Sequence[int]
+    hosts_per_list: int
+    """Number of hosts per page that lists hosts."""
     parts: tuple[SitePart, ...]
     latency: float
     """Usual response time in seconds, in virtual time."""
@@ -152,20 +152,20 @@ class Site:
 
     @property
     def encoding(self) -> str:
-        return self.habit.encodings[mix(self.seed, 3) % len(self.habit.encodings)]
+        return self.profile.encodings[mix(self.seed, 3) % len(self.profile.encodings)]
 
     @property
-    def introduction_pages(self) -> int:
-        return -(-len(self.introduced) // self.introductions)
+    def host_list_pages(self) -> int:
+        return -(-len(self.listed_hosts) // self.hosts_per_list)
 
-    def introduction_url(self, page: int) -> str:
+    def host_list_url(self, page: int) -> str:
         return f"{self.root}/links" if page == 1 else f"{self.root}/links?page={page}"
 
     def urls(self) -> Iterator[str]:
         """Yield every document of the host that counts as a page, `size` in total."""
         yield self.home
         yield from self.fixed
-        yield from (self.introduction_url(page) for page in range(1, self.introduction_pages + 1))
+        yield from (self.host_list_url(page) for page in range(1, self.host_list_pages + 1))
         for part in self.parts:
             yield from (part.list_url(page) for page in range(1, part.lists + 1))
             yield from (part.item_url(item, part.bits(item)) for item in range(part.items))
@@ -174,35 +174,35 @@ class Site:
 
 
 def build_site(
-    *, host: int, name: str, title: str, habit: Habit, seed: int, size: int, introduced: Sequence[int]
+    *, host: int, name: str, title: str, profile: HostProfile, seed: int, size: int, listed_hosts: Sequence[int]
 ) -> Site:
-    """Divide `size` pages among the sections of the habit. The remainder becomes fixed pages."""
+    """Divide `size` pages among the sections of the profile. The remainder becomes fixed pages."""
     root = f"http://{name}"
-    introductions = max(INTRODUCTIONS, -(-len(introduced) // max(1, size // 3)))
-    left = size - 1 - -(-len(introduced) // introductions)
+    hosts_per_list = max(HOSTS_PER_LIST, -(-len(listed_hosts) // max(1, size // 3)))
+    left = size - 1 - -(-len(listed_hosts) // hosts_per_list)
     fixed = 2 if left >= 10 else 0
-    parts = tuple(_parts(root, habit, seed, left - fixed))
+    parts = tuple(_parts(root, profile, seed, left - fixed))
     used = sum(part.lists + part.items * _PAGES_PER_ITEM.get(part.section.shape, 1) for part in parts)
     names = (*_FIXED_PAGES[: left - used], *(f"info-{number}" for number in range(len(_FIXED_PAGES), left - used)))
     return Site(
         host=host,
         name=name,
         title=title,
-        habit=habit,
+        profile=profile,
         seed=seed,
         size=size,
         root=root,
         fixed=tuple(f"{root}/{page}" for page in names),
-        introduced=introduced,
-        introductions=introductions,
+        listed_hosts=listed_hosts,
+        hosts_per_list=hosts_per_list,
         parts=parts,
         latency=0.02 + (mix(seed, 4) % 1000) ** 2 / 4e6,
     )
 
 
-def _parts(root: str, habit: Habit, seed: int, pages: int) -> Iterator[SitePart]:
+def _parts(root: str, profile: HostProfile, seed: int, pages: int) -> Iterator[SitePart]:
     """Return as many sections as the number of pages allows. Each needs three: two items and their list."""
-    wanted = habit.sections if pages >= 3 else ()
+    wanted = profile.sections if pages >= 3 else ()
     while len(wanted) > 1 and pages * min(section.share for section in wanted) < 3 * _total(wanted):
         wanted = wanted[:-1]
     for number, section in enumerate(wanted):

@@ -1,4 +1,4 @@
-"""The page models of a site (home, fixed pages, introductions, lists, items, RDF documents) and the links on them."""
+"""The page models of a site (home, fixed pages, lists of hosts, lists, items, RDF documents) and the links on them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -40,17 +40,17 @@ class SiteLinks:
     def __init__(self, site: Site, world: World) -> None:
         self.site = site
         self.world = world
-        self.design: Design = site.habit.designs[mix(site.seed, 1) % len(site.habit.designs)]
+        self.design: Design = site.profile.designs[mix(site.seed, 1) % len(site.profile.designs)]
         self.layout: Layout = layout(self.design, mix(site.seed, 2) % VARIANTS)
-        self.paths = {place: slot.path for place, slot in self.layout.slots.items()}
+        self.paths = {position: slot.path for position, slot in self.layout.slots.items()}
 
-    def anchor(self, place: LinkPosition, url: str, text: str, *, rel: str = "", type: str = "") -> Link:
-        return Link(url=url, source=_ANCHOR, anchor=text, rel=rel, type=type, tag_path=self.paths[place])
+    def anchor(self, position: LinkPosition, url: str, text: str, *, rel: str = "", type: str = "") -> Link:
+        return Link(url=url, source=_ANCHOR, anchor=text, rel=rel, type=type, tag_path=self.paths[position])
 
-    def with_sentence(self, place: LinkPosition, url: str, text: str, bits: int) -> Link:
+    def with_sentence(self, position: LinkPosition, url: str, text: str, bits: int) -> Link:
         """Return a link followed by a sentence."""
         context = CONTEXTS[(bits >> 41) % len(CONTEXTS)]
-        return Link(url=url, source=_ANCHOR, anchor=text, context=context, tag_path=self.paths[place])
+        return Link(url=url, source=_ANCHOR, anchor=text, context=context, tag_path=self.paths[position])
 
     def head(self, url: str, *, rel: str, type: str) -> Link:
         return Link(url=url, source=LinkSource.LINK_ELEMENT, rel=rel, type=type, tag_path=self.paths[LinkPosition.HEAD])
@@ -78,7 +78,7 @@ class SiteLinks:
 
     def _entries(self, part: SitePart, items: Iterable[int]) -> list[tuple[str, str, int]]:
         """Return URL, title and random bits of items. It has a fast path: this is the hottest loop of a simulation."""
-        if self.site.habit.moved_permille or part.shape not in _PLAIN:
+        if self.site.profile.moved_permille or part.shape not in _PLAIN:
             return list(self._indirect_entries(part, items))
         seed, first, pattern, both = part.seed, part.first, part.pattern, part.titles.both
         found = []
@@ -90,7 +90,7 @@ class SiteLinks:
 
     def _indirect_entries(self, part: SitePart, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
         """Return URL, title and random bits of items that are linked by an identifier or through a redirect."""
-        moved = self.site.habit.moved_permille
+        moved = self.site.profile.moved_permille
         for item in items:
             bits = mix(part.seed, item)
             title = part.titles.title(bits)
@@ -104,11 +104,11 @@ class SiteLinks:
         site = self.site
         home = f"{site.root}/index.html" if self.design is Design.TABLES else site.home
         targets = [(home, "Home"), *((part.list_url(1), part.name.title()) for part in site.parts)]
-        if site.introduced:
-            targets.append((site.introduction_url(1), "Links"))
-        if site.habit.trap is Trap.CALENDAR:
+        if site.listed_hosts:
+            targets.append((site.host_list_url(1), "Links"))
+        if site.profile.trap is Trap.CALENDAR:
             targets.append((f"{site.root}/calendar/2026-11", "Calendar"))
-        if site.habit.trap is Trap.FILTERS:
+        if site.profile.trap is Trap.FILTERS:
             targets.append((f"{site.root}/filter", "Filter"))
         return self._group(LinkPosition.NAVIGATION, targets)
 
@@ -127,30 +127,34 @@ class SiteLinks:
     def outside(self) -> tuple[Link, ...]:
         """Return links to partner sites, which every page has."""
         seed = mix(self.site.seed, 6)
-        targets = dict(self.world.elsewhere(self.site, mix(seed, n)) for n in range(seed % (_OUTSIDE_EVERYWHERE + 1)))
+        targets = dict(
+            self.world.cross_host_link(self.site, mix(seed, n)) for n in range(seed % (_OUTSIDE_EVERYWHERE + 1))
+        )
         return self._group(LinkPosition.OUTSIDE, targets.items())
 
     @cached_property
     def footer(self) -> tuple[Link, ...]:
         site = self.site
         targets = [(url, url.rpartition("/")[2].title()) for url in site.fixed]
-        if site.habit.moved_permille:
+        if site.profile.moved_permille:
             targets.append((f"{site.root}/go/loop/1", "Old site"))
-        if site.habit.robots:
+        if site.profile.robots:
             targets += [(f"{site.root}/search?q={word}", f"Search {word}") for word in ("maps", "salt")]
             targets += [(f"{site.root}/private/{number}", "Internal") for number in range(3)]
         return self._group(LinkPosition.FOOTER, targets)
 
-    def _group(self, place: LinkPosition, targets: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
-        return tuple(self.anchor(place, url, text) for url, text in targets)
+    def _group(self, position: LinkPosition, targets: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
+        return tuple(self.anchor(position, url, text) for url, text in targets)
 
 
 def with_session(groups: Groups, *, bits: int) -> Groups:
     """Return the same links, one of them with a new session id. With several, the trap would grow exponentially."""
     session = f"{mix(bits, 77) & 0xFFFFFFFFFFFF:012x}"
     return tuple(
-        (place, (_marked(group[0], session), *group[1:])) if place is LinkPosition.RELATED and group else (place, group)
-        for place, group in groups
+        (position, (_marked(group[0], session), *group[1:]))
+        if position is LinkPosition.RELATED and group
+        else (position, group)
+        for position, group in groups
     )
 
 
@@ -187,7 +191,7 @@ class SitePages:
         self.site = site
         self.world = world
         self.links = SiteLinks(site, world)
-        self._media_type = _media_type(site.habit.charset, self.links.design)
+        self._media_type = _media_type(site.profile.charset, self.links.design)
         self._related_path = self.links.paths[LinkPosition.RELATED]
         self._kind = ContentKind.XHTML if self.links.design is Design.XHTML else ContentKind.HTML
 
@@ -195,14 +199,14 @@ class SitePages:
         site, links = self.site, self.links
         bits = mix(site.seed, 10)
         latest = [link for part in site.parts for link in links.listed(part, range(min(_LATEST, part.items)))]
-        friends = dict(self.world.elsewhere(site, mix(bits, n)) for n in range(2 + bits % 5))
+        friends = dict(self.world.cross_host_link(site, mix(bits, n)) for n in range(2 + bits % 5))
         outside = tuple(links.anchor(LinkPosition.OUTSIDE, url, text) for url, text in friends.items())
         head: tuple[Link, ...] = ()
-        if site.habit.feed:
+        if site.profile.feed:
             head = (links.head(f"{site.root}/feed.xml", rel="alternate", type="application/rss+xml"),)
         groups = self._framed((LinkPosition.ITEMS, tuple(latest)), head=head, outside=outside)
         blocks = self._everywhere(bits)
-        if site.habit.featured and site.parts:
+        if site.profile.featured and site.parts:
             part = site.parts[0]
             blocks = self._blocks(part, part.bits(0))
         return self._page(site.home, Role.HOME, site.title, groups, bits, blocks=blocks)
@@ -213,20 +217,20 @@ class SitePages:
         groups = self._framed((LinkPosition.CRUMBS, self.links.navigation[:1]))
         return self._page(url, Role.FIXED, url.rpartition("/")[2].title(), groups, bits, blocks=self._everywhere(bits))
 
-    def introductions(self, page: int) -> PageModel:
+    def host_list(self, page: int) -> PageModel:
         """Return a page that lists other hosts."""
         site, links, world = self.site, self.links, self.world
-        first = (page - 1) * site.introductions
-        hosts = site.introduced[first : first + site.introductions]
+        first = (page - 1) * site.hosts_per_list
+        hosts = site.listed_hosts[first : first + site.hosts_per_list]
         bits = mix(site.seed, 10_000 + page)
         items = tuple(
             links.with_sentence(LinkPosition.ITEMS, world.home(host), world.title(host), mix(bits, host))
             for host in hosts
         )
-        pager = self._pager((page - 1, page + 1), site.introduction_pages, site.introduction_url)
+        pager = self._pager((page - 1, page + 1), site.host_list_pages, site.host_list_url)
         groups = self._framed((LinkPosition.ITEMS, items), (LinkPosition.PAGER, pager))
-        url = site.introduction_url(page)
-        return self._page(url, Role.INTRODUCTIONS, "Links", groups, bits, blocks=self._everywhere(bits))
+        url = site.host_list_url(page)
+        return self._page(url, Role.HOST_LIST, "Links", groups, bits, blocks=self._everywhere(bits))
 
     def list(self, part: SitePart, page: int) -> PageModel:
         first = (page - 1) * part.length
@@ -278,16 +282,16 @@ class SitePages:
     def _page(
         self, url: str, role: Role, heading: str, groups: Groups, bits: int, *, blocks: tuple[Block, ...]
     ) -> PageModel:
-        habit = self.site.habit
-        if habit.trap is Trap.SESSION:
+        profile = self.site.profile
+        if profile.trap is Trap.SESSION:
             groups = with_session(groups, bits=bits)
-        stall = _STALL if habit.slow_permille and below(bits >> 49, habit.slow_permille) else 0.0
+        stall = _STALL if profile.slow_permille and below(bits >> 49, profile.slow_permille) else 0.0
         counts = {block.syntax: count for block in blocks if (count := block.count())} if blocks else _NOTHING
         return PageModel(
             url=url,
             role=role,
             kind=self._kind,
-            media_type="text/plain" if habit.lies and bits % 3 else self._media_type,
+            media_type="text/plain" if profile.lies and bits % 3 else self._media_type,
             counts=counts,
             types=TYPES[blocks[0].kind] if counts else (),
             size=SIZES[(bits >> 29) % 256],
@@ -301,7 +305,7 @@ class SitePages:
 
     def _failed(self, url: str, bits: int, attempt: int) -> PageModel | None:
         """Return 503 for some items of an unreliable host: for most of them once, for every fourth always."""
-        flaky = self.site.habit.flaky_permille
+        flaky = self.site.profile.flaky_permille
         if not (flaky and below(bits >> 45, flaky)) or (attempt and (bits >> 55) % 4):
             return None
         return PageModel(
@@ -310,8 +314,8 @@ class SitePages:
         )  # fmt: skip
 
     def _everywhere(self, bits: int) -> tuple[Block, ...]:
-        syntax = self.site.habit.sections[0].syntax
-        if not self.site.habit.every_page or syntax is None:
+        syntax = self.site.profile.sections[0].syntax
+        if not self.site.profile.every_page or syntax is None:
             return ()
         return (Block(syntax=syntax, kind=EntityKind.ARTICLE, bits=bits),)
 
@@ -323,7 +327,7 @@ class SitePages:
         if not below(bits >> 35, section.carries):
             return ()
         flaw = Flaw.NONE
-        if section.syntax is Syntax.JSON_LD and below(bits >> 44, self.site.habit.flawed_permille):
+        if section.syntax is Syntax.JSON_LD and below(bits >> 44, self.site.profile.flawed_permille):
             flaw = Flaw.TEMPLATE if (bits >> 57) % 3 == 0 else Flaw.TRAILING_COMMA
         return (Block(syntax=section.syntax, kind=part.kind, bits=bits, flaw=flaw),)
 
@@ -338,9 +342,9 @@ class SitePages:
         links = self.links
         found = []
         if below(bits >> 37, _OUTSIDE_PERMILLE):
-            url, text = self.world.elsewhere(self.site, mix(bits, 7))
+            url, text = self.world.cross_host_link(self.site, mix(bits, 7))
             found.append(links.with_sentence(LinkPosition.INLINE, url, text, bits))
-        if below(bits >> 39, self.site.habit.dead_permille):
+        if below(bits >> 39, self.site.profile.dead_permille):
             gone = part.pattern % ("old-page", part.first + part.items + 7 + item % 5)
             found.append(links.with_sentence(LinkPosition.INLINE, gone, "as reported before", bits >> 3))
         if below(bits >> 40, _GONE_HOST_PERMILLE):
@@ -361,8 +365,8 @@ class SitePages:
         if span < 2:
             return ()
         numbers = {(item + 1) % span: None, (item - 1) % span: None}
-        for turn in range(_RELATED):
-            numbers[(bits >> (10 * turn)) % span] = None
+        for attempt in range(_RELATED):
+            numbers[(bits >> (10 * attempt)) % span] = None
         numbers.pop(item, None)
         return self.links.items(self._related_path, part, numbers)
 
@@ -371,7 +375,7 @@ class SitePages:
         bits = part.bits(item)
         document = self._document(part, item, bits)
         media_type = MEDIA[kind].media_types[0]
-        if self.site.habit.lies:
+        if self.site.profile.lies:
             media_type = _LIES[kind][bits % 2]
         count = document.count()
         syntax = MEDIA[kind].syntax
@@ -404,7 +408,7 @@ class SitePages:
 
     def _friends(self, part: SitePart, item: int, bits: int) -> tuple[Edge, ...]:
         """Return friends on the same host and often one on another host, each with the URL of their document."""
-        known = {part.data_url(number): part.bits(number) for number in _neighbours(part, item, bits, most=4)}
+        known = {part.data_url(number): part.bits(number) for number in _related_items(part, item, bits, most=4)}
         if bits % 2:
             other = self.world.kin(self.site, mix(bits, 21))
             far = other.parts[0] if other.parts else part
@@ -418,7 +422,7 @@ class SitePages:
     def _relations(self, part: SitePart, item: int, bits: int) -> tuple[Edge, ...]:
         edges = [
             Edge(predicate=DCTERMS + "relation", target=part.entry_url(number, part.bits(number)))
-            for number in _neighbours(part, item, bits, most=3)
+            for number in _related_items(part, item, bits, most=3)
         ]
         if bits % 2:
             other = self.world.kin(self.site, mix(bits, 22))
@@ -429,9 +433,9 @@ class SitePages:
         return tuple(edges)
 
 
-def _neighbours(part: SitePart, item: int, bits: int, *, most: int) -> list[int]:
+def _related_items(part: SitePart, item: int, bits: int, *, most: int) -> list[int]:
     """Return related items of the same section: the next one, so that all are reachable, and some at random."""
-    numbers = [(item + 1) % part.items, *((bits >> (9 * turn)) % part.items for turn in range(1 + bits % most))]
+    numbers = [(item + 1) % part.items, *((bits >> (9 * attempt)) % part.items for attempt in range(1 + bits % most))]
     return [number for number in dict.fromkeys(numbers) if number != item]
 
 

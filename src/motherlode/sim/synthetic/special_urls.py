@@ -29,7 +29,7 @@ def without_session(url: str) -> tuple[str, int]:
 
 def in_session(model: PageModel, url: str, session: int) -> PageModel:
     """Return the page of a visitor with a session: the same page at another URL, and a link into a new session."""
-    clean = tuple((place, tuple(_cleaned(link) for link in group)) for place, group in model.groups)
+    clean = tuple((position, tuple(_cleaned(link) for link in group)) for position, group in model.groups)
     groups = with_session(clean, bits=mix(session, model.bits & 0xFFFFFFFF))
     return structs.replace(model, url=url, groups=groups, trap=True)
 
@@ -121,13 +121,13 @@ def special(links: SiteLinks, path: str) -> PageModel | None:
         return _robots(site, url)
     if path == "/index.html":
         return moved(url, status=301, location=site.home, latency=site.latency)
-    if path.startswith("/go/") and site.habit.moved_permille:
+    if path.startswith("/go/") and site.profile.moved_permille:
         return _redirect(site, path, url)
-    if site.habit.robots and _PRIVATE.match(path):
+    if site.profile.robots and _PRIVATE.match(path):
         return _private(links, path, url)
-    if path == "/feed.xml" and site.habit.feed and site.parts:
+    if path == "/feed.xml" and site.profile.feed and site.parts:
         return _feed(site, url)
-    if path.startswith("/sitemap") and site.habit.sitemap:
+    if path.startswith("/sitemap") and site.profile.sitemap:
         return _sitemap(site, path, url)
     if path == "/assets/site.css":
         return PageModel(url=url, role=Role.ASSET, kind=ContentKind.TEXT, media_type="text/css", size=900)
@@ -140,11 +140,11 @@ def robots_text(site: Site) -> str:
     The rules of other robots come first, so that a parser that takes the first group fails.
     """
     lines = []
-    if site.habit.robots:
+    if site.profile.robots:
         lines += ["User-agent: badbot", "Disallow: /", "", "User-agent: *", "Disallow: /private/"]
         lines += ["Disallow: /search", f"Crawl-delay: {CRAWL_DELAY}", ""]
-    if site.habit.sitemap:
-        lines += ["User-agent: *", "Disallow:", ""] if not site.habit.robots else []
+    if site.profile.sitemap:
+        lines += ["User-agent: *", "Disallow:", ""] if not site.profile.robots else []
         lines += [f"Sitemap: {site.root}/sitemap.xml"]
     return "\n".join(lines)
 

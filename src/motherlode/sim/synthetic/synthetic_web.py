@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from motherlode.sim.synthetic import special_urls
-from motherlode.sim.synthetic.host_profiles import HABITS, Habit, ItemShape, Trap
+from motherlode.sim.synthetic.host_profiles import HOST_PROFILES, HostProfile, ItemShape, Trap
 from motherlode.sim.synthetic.page_model import PageModel, ServedResponse
 from motherlode.sim.synthetic.population import World
 from motherlode.sim.synthetic.renderer import render
@@ -39,45 +39,45 @@ class SiteRequest(NamedTuple):
     """Number of earlier requests for the same URL."""
 
 
-def find(pages: SitePages, asked: SiteRequest) -> PageModel:
+def find(pages: SitePages, request: SiteRequest) -> PageModel:
     """Return the page model at the URL. It is a 404 if nothing is there."""
-    if pages.site.habit.trap is Trap.SESSION:
-        url, session = special_urls.without_session(asked.url)
+    if pages.site.profile.trap is Trap.SESSION:
+        url, session = special_urls.without_session(request.url)
         if session:
-            clean = asked._replace(url=url, path=url[len(pages.site.root) :])
+            clean = request._replace(url=url, path=url[len(pages.site.root) :])
             model = _find(pages, clean)
-            return special_urls.in_session(model, asked.url, session) if model.status == 200 else model
-    return _find(pages, asked)
+            return special_urls.in_session(model, request.url, session) if model.status == 200 else model
+    return _find(pages, request)
 
 
-def _find(pages: SitePages, asked: SiteRequest) -> PageModel:
-    name, _, rest = asked.path[1:].partition("/")
+def _find(pages: SitePages, request: SiteRequest) -> PageModel:
+    name, _, rest = request.path[1:].partition("/")
     for part in pages.site.parts:
         if part.name == name or (part.shape is ItemShape.ENTITY and name in _ENTITY_PATHS):
-            found = _listed(pages, part, name, rest, asked) or _item(pages, part, name, asked)
+            found = _listed(pages, part, name, rest, request) or _item(pages, part, name, request)
             if found is not None:
                 return found
     return (
-        _find_outside_sections(pages, asked)
-        or _trap(pages, asked.path)
-        or special_urls.missing(asked.url, pages.site.latency)
+        _find_outside_sections(pages, request)
+        or _trap(pages, request.path)
+        or special_urls.missing(request.url, pages.site.latency)
     )
 
 
-def _listed(pages: SitePages, part: SitePart, name: str, rest: str, asked: SiteRequest) -> PageModel | None:
+def _listed(pages: SitePages, part: SitePart, name: str, rest: str, request: SiteRequest) -> PageModel | None:
     page = part.find_list(rest) if name == part.name else None
     if page is None:
         return None
-    if asked.path == f"/{part.name}":  # the trailing slash is missing
-        return special_urls.moved(asked.url, status=301, location=part.list_url(1), latency=pages.site.latency)
+    if request.path == f"/{part.name}":  # the trailing slash is missing
+        return special_urls.moved(request.url, status=301, location=part.list_url(1), latency=pages.site.latency)
     return pages.list(part, page)
 
 
-def _item(pages: SitePages, part: SitePart, name: str, asked: SiteRequest) -> PageModel | None:
-    url = asked.url
+def _item(pages: SitePages, part: SitePart, name: str, request: SiteRequest) -> PageModel | None:
+    url = request.url
     if name == "id" and (item := part.find_entity(url)) is not None:
         offered = ("text/html", MEDIA[part.format(item)].media_types[0])
-        target = part.data_url(item) if choose(offered, asked.accept) == 1 else part.item_url(item, 0)
+        target = part.data_url(item) if choose(offered, request.accept) == 1 else part.item_url(item, 0)
         return special_urls.moved(url, status=303, location=target, latency=pages.site.latency)
     if part.has_data_files and (item := part.find_data(url)) is not None:
         return pages.data(part, item, url=url, kind=part.format(item))
@@ -88,28 +88,28 @@ def _item(pages: SitePages, part: SitePart, name: str, asked: SiteRequest) -> Pa
         return pages.data(part, item, url=url, kind=part.format(item))
     if part.shape is ItemShape.NEGOTIATED:
         formats = part.section.formats
-        chosen = choose(("text/html", *(MEDIA[kind].media_types[0] for kind in formats)), asked.accept)
+        chosen = choose(("text/html", *(MEDIA[kind].media_types[0] for kind in formats)), request.accept)
         if chosen:
             return pages.data(part, item, url=url, kind=formats[chosen - 1])
-    return pages.item(part, item, url=url, attempt=asked.attempt)
+    return pages.item(part, item, url=url, attempt=request.attempt)
 
 
-def _find_outside_sections(pages: SitePages, asked: SiteRequest) -> PageModel | None:
+def _find_outside_sections(pages: SitePages, request: SiteRequest) -> PageModel | None:
     site = pages.site
-    if asked.path == "/":
+    if request.path == "/":
         return pages.home()
-    if asked.url in site.fixed:
-        return pages.fixed(site.fixed.index(asked.url))
-    if asked.path.startswith("/links"):
-        number = asked.path.removeprefix("/links?page=")
+    if request.url in site.fixed:
+        return pages.fixed(site.fixed.index(request.url))
+    if request.path.startswith("/links"):
+        number = request.path.removeprefix("/links?page=")
         page = int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 1
-        if page <= site.introduction_pages and site.introduction_url(page) == asked.url:
-            return pages.introductions(page)
-    return special_urls.special(pages.links, asked.path)
+        if page <= site.host_list_pages and site.host_list_url(page) == request.url:
+            return pages.host_list(page)
+    return special_urls.special(pages.links, request.path)
 
 
 def _trap(pages: SitePages, path: str) -> PageModel | None:
-    trap = pages.site.habit.trap
+    trap = pages.site.profile.trap
     if trap is Trap.CALENDAR:
         return special_urls.calendar(pages.links, path)
     return special_urls.filters(pages.links, path) if trap is Trap.FILTERS else None
@@ -125,10 +125,10 @@ class SyntheticWeb:
     """A web of `pages` pages that is the same for the same seed. Only visited pages are computed.
 
     >>> web = SyntheticWeb(pages=1000, seed=7)
-    >>> page = web.facts(web.seeds()[0])
+    >>> page = web.page_model(web.seeds()[0])
     >>> page.status, page.role.value, len(page.links) > 5
     (200, 'home', True)
-    >>> web.facts("http://nobody.example/").status
+    >>> web.page_model("http://nobody.example/").status
     0
     """
 
@@ -158,12 +158,12 @@ class SyntheticWeb:
 
     def seeds(self) -> list[str]:
         """Return home pages from which all hosts can be reached: those of hubs and of hosts with little data."""
-        count = min(len(HABITS), self._world.count)
-        return [self._world.home(host) for host in range(count) if HABITS[host].seed]
+        count = min(len(HOST_PROFILES), self._world.count)
+        return [self._world.home(host) for host in range(count) if HOST_PROFILES[host].seed]
 
-    def habit(self, host: str) -> Habit:
-        """Return the habit of a host. Raises ValueError if the host does not exist."""
-        return self._site(host).habit
+    def profile(self, host: str) -> HostProfile:
+        """Return the profile of a host. Raises ValueError if the host does not exist."""
+        return self._site(host).profile
 
     def urls(self, host: str) -> Iterator[str]:
         """Yield the URLs of a host's pages, all that count towards the size of the web."""
@@ -179,14 +179,14 @@ class SyntheticWeb:
         """Return the text of a host's robots.txt, or None if it has none."""
         return special_urls.robots_text(self._site(host)) or None
 
-    def facts(self, url: str, accept: str = ACCEPT, *, attempt: int = 0) -> PageModel:
+    def page_model(self, url: str, accept: str = ACCEPT, *, attempt: int = 0) -> PageModel:
         """Return the page model of a URL. `attempt` counts earlier requests, because some responses fail once."""
-        pages, path = self._place(url)
+        pages, path = self._locate(url)
         if pages is None:
             return special_urls.nowhere(url)
         return find(pages, SiteRequest(url, path, accept, attempt))
 
-    def _place(self, url: str) -> tuple[SitePages | None, str]:
+    def _locate(self, url: str) -> tuple[SitePages | None, str]:
         if not url.startswith("http://"):
             return None, ""
         end = url.find("/", 7)
@@ -195,7 +195,7 @@ class SyntheticWeb:
 
     def answer(self, url: str, accept: str = ACCEPT, *, attempt: int = 0) -> ServedResponse:
         """Return the HTTP response for a URL on an existing host."""
-        pages, path = self._place(url)
+        pages, path = self._locate(url)
         if pages is None:
             raise ValueError(f"no host for {url} in this web")
         model = find(pages, SiteRequest(url, path, accept, attempt))

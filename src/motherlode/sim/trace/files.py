@@ -78,7 +78,7 @@ class TraceError(ValueError):
     """The trace cannot be used. The message says what to do."""
 
 
-_Facts = tuple[int, bytes]
+_PageStatements = tuple[int, bytes]
 """Row number of a page in its part, and its statements as N-Triples."""
 
 
@@ -90,7 +90,7 @@ class PartWriter:
         self._writers = {table: TableWriter(self._path(table, unfinished=True)) for table in TABLES}
         self._pages: list[TracePage] = []
         self._links = LinkChunkBuilder()
-        self._facts: list[_Facts] = []
+        self._statements: list[_PageStatements] = []
         self.pages = 0
         self.links = 0
 
@@ -102,7 +102,7 @@ class PartWriter:
         self._pages.append(page)
         self._links.add(links)
         if ntriples:
-            self._facts.append((self.pages, ntriples))
+            self._statements.append((self.pages, ntriples))
         self.pages += 1
         self.links += len(links)
         if self.pages % _CHUNK_PAGES == 0:
@@ -111,8 +111,8 @@ class PartWriter:
     def _write(self) -> None:
         self._writers["pages"].write(self._pages)
         self._writers["links"].write(self._links.finish())
-        self._writers["facts"].write(self._facts)
-        self._pages, self._facts = [], []
+        self._writers["facts"].write(self._statements)
+        self._pages, self._statements = [], []
 
     def finish(self) -> None:
         self._write()
@@ -205,10 +205,10 @@ def read_link_table(folder: Path, part: TracePart) -> LinkTable:
         return read_links(path)
 
 
-def read_facts(folder: Path, part: TracePart) -> Iterator[_Facts]:
+def read_statements(folder: Path, part: TracePart) -> Iterator[_PageStatements]:
     """Yield the row number of each page in its part, and its statements as N-Triples."""
     with _naming(table_path(folder, part.name, "facts")) as path:
-        for chunk in read_chunks(path, list[_Facts]):
+        for chunk in read_chunks(path, list[_PageStatements]):
             yield from chunk
 
 

@@ -14,9 +14,9 @@ import msgspec
 from motherlode.crawler.scoring import ScorerClient, make_client
 from motherlode.policies import Reward, Target
 from motherlode.policies.scorers import ScorerError, ScorerLimits, ScorerSpec, encode_page
-from motherlode.sim.trace.files import existing_parts, read_facts, read_pages
+from motherlode.sim.trace.files import existing_parts, read_pages, read_statements
 
-_TELL_EVERY = 50
+_REPORT_EVERY = 50
 
 
 class PageScores(msgspec.Struct, kw_only=True):
@@ -61,8 +61,8 @@ async def _score_all(
     scores = PageScores()
     rows = list(_messages(folder, limits))
     try:
-        for start in range(0, len(rows), _TELL_EVERY):
-            chunk = rows[start : start + _TELL_EVERY]
+        for start in range(0, len(rows), _REPORT_EVERY):
+            chunk = rows[start : start + _REPORT_EVERY]
             for scorer, client in clients.items():
                 found[scorer] += await asyncio.gather(*(_ask(client, message, scores) for message in chunk))
             scores.pages += sum(message is not None for message in chunk)
@@ -79,7 +79,7 @@ async def _score_all(
 def _messages(folder: Path, limits: ScorerLimits) -> Iterator[bytes | None]:
     """Yield what a scorer gets for each row of a trace; None for a row that is no page."""
     for part in existing_parts(folder):
-        facts = dict(read_facts(folder, part))
+        statements = dict(read_statements(folder, part))
         for number, row in enumerate(read_pages(folder, part)):
             yield (
                 None
@@ -89,7 +89,7 @@ def _messages(folder: Path, limits: ScorerLimits) -> Iterator[bytes | None]:
                     kind=row.kind,
                     counts=row.counts,
                     text=None,
-                    quads=facts.get(number, b""),
+                    quads=statements.get(number, b""),
                     max_bytes=limits.max_bytes,
                 )
             )

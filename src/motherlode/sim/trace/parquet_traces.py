@@ -39,12 +39,12 @@ def _convert_part(folder: Path, part: TracePart, parquet: Any) -> None:
     writer = PartWriter(folder, part.name)
     try:
         links = _LinksByPage(_read_rows(folder, part, "links", parquet))
-        facts = {row["page"]: row["ntriples"] for row in _read_rows(folder, part, "facts", parquet)}
+        statements = {row["page"]: row["ntriples"] for row in _read_rows(folder, part, "facts", parquet)}
         for number, row in enumerate(_read_rows(folder, part, "pages", parquet)):
             counts = dict(row["counts"])
             known = {name: row[name] for name in TracePage.__struct_fields__ if name in row}
             page = TracePage(**{**known, "counts": counts, "types": tuple(row["types"])})
-            writer.add(page, links.of(number), facts.get(number, b""))
+            writer.add(page, links.of(number), statements.get(number, b""))
         writer.finish()
     except BaseException:
         writer.abandon()

@@ -122,7 +122,7 @@ def _record_into(
     if not any(part.pages for part in parts):
         remove_trace(folder)
         names = ", ".join(map(str, wanted.values()))
-        raise TraceError(f"no HTTP response could be read in {names}: a WARC file that is empty, cut short, or none")
+        raise TraceError(f"no HTTP response could be read in {names}: empty, truncated, or not a WARC file")
     return parts
 
 

@@ -22,9 +22,9 @@ from motherlode.sim.trace.files import (
     TracePage,
     TracePart,
     existing_parts,
-    read_facts,
     read_link_table,
     read_pages,
+    read_statements,
 )
 from motherlode.sim.trace.page_scores import PageScores
 from motherlode.sim.web_protocol import PAGE_KINDS, SimPage
@@ -59,7 +59,7 @@ class TraceWeb:
         self._hashed = hashed
         self._scores = scores
         self._hashes: list[bytes] = []
-        self._places: dict[str, tuple[str, int]] = {}
+        self._recorded: dict[str, tuple[str, int]] = {}
         """URL without its scheme → the URL as recorded, and its row number over all parts."""
         self._pages: list[TracePage] = []
         self._counts: list[dict[Syntax, int]] = []
@@ -71,10 +71,10 @@ class TraceWeb:
         self._locate()
         self._links = [_LinkColumns(folder, part, self._held) for part in parts]
         self._first_rows = np.cumsum([0, *(len(links) for links in self._links)])
-        self._count = sum(self._pages[row].kind in PAGE_KINDS for _, row in self._places.values())
+        self._count = sum(self._pages[row].kind in PAGE_KINDS for _, row in self._recorded.values())
 
     def _read_pages(self, folder: Path, part: TracePart, target: Target) -> None:
-        statements = dict(read_facts(folder, part)) if target.needs_statements or self._hashed else {}
+        statements = dict(read_statements(folder, part)) if target.needs_statements or self._hashed else {}
 
         def about(number: int) -> bytes:
             return statements.get(number, b"")
@@ -95,8 +95,8 @@ class TraceWeb:
     def _locate(self) -> None:
         for number, row in enumerate(self._pages):
             key = _schemeless(row.url)
-            if key not in self._places or not _leads_back(row):
-                self._places[key] = (row.url, number)
+            if key not in self._recorded or not _leads_back(row):
+                self._recorded[key] = (row.url, number)
 
     def _held(self, url: str) -> str | None:
         """Return the spelling of a linked URL in the recording; for a dead link, the one that it would have had.
@@ -104,7 +104,7 @@ class TraceWeb:
         None for dead links that are left out.
         """
         key = _schemeless(url)
-        return self.spelling(url) if key in self._places or is_dead_link_kept(key, self._dead) else None
+        return self.spelling(url) if key in self._recorded or is_dead_link_kept(key, self._dead) else None
 
     @property
     def page_count(self) -> int:
@@ -112,16 +112,16 @@ class TraceWeb:
 
     def spelling(self, url: str) -> str:
         key = _schemeless(url)
-        place = self._places.get(key)
-        return place[0] if place is not None else f"https://{key}"
+        recorded = self._recorded.get(key)
+        return recorded[0] if recorded is not None else f"https://{key}"
 
     def page(self, url: str) -> SimPage:
         made = self._made.get(url)
         if made is None:
-            place = self._places.get(_schemeless(url))
-            if place is None:
+            recorded = self._recorded.get(_schemeless(url))
+            if recorded is None:
                 return SimPage(url=url, failure=FailureKind.NOT_FOUND, latency=latency_of(host_of(url)))
-            made = self._made[url] = self._make(*place)
+            made = self._made[url] = self._make(*recorded)
         return made
 
     def _make(self, url: str, number: int) -> SimPage:
@@ -158,7 +158,7 @@ class TraceWeb:
     def home_pages(self) -> list[str]:
         """Return `/` of each host if it was recorded, otherwise the host's shortest URL."""
         homes: dict[str, str] = {}
-        for url, number in self._places.values():
+        for url, number in self._recorded.values():
             row = self._pages[number]
             if row.failure != FailureKind.REDIRECT.value and row.kind not in PAGE_KINDS:
                 continue
@@ -169,10 +169,10 @@ class TraceWeb:
         return list(homes.values())
 
     def everything(self) -> Iterator[SimPage]:
-        return (self.page(url) for url, _ in self._places.values())
+        return (self.page(url) for url, _ in self._recorded.values())
 
     def labels(self) -> Iterator[tuple[str, bool]]:
-        return ((url, self._relevant[row]) for url, row in self._places.values() if not self._pages[row].failure)
+        return ((url, self._relevant[row]) for url, row in self._recorded.values() if not self._pages[row].failure)
 
 
 def is_dead_link_kept(key: str, share: float) -> bool:

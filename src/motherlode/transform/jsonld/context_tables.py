@@ -24,7 +24,7 @@ _MAX_CONTEXT_BYTES = 2 * 1024 * 1024
 
 
 class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Terms with the same form of definition."""
+    """Terms whose definitions differ only by the term, such as `schema:*`."""
 
     definition: Json
     terms: str
@@ -49,7 +49,7 @@ class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def fill_definition(definition: Json, term: str) -> Json:
-    """Return the definition of a group with the term instead of the star."""
+    """Return the definition of one term of a group: that of the group, with each `*` replaced by the term."""
     if isinstance(definition, str):
         return definition.replace("*", term)
     return {**definition, "@id": definition["@id"].replace("*", term)}

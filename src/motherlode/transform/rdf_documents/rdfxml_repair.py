@@ -48,7 +48,10 @@ _OTHER_PARSE_TYPE = re.compile(
 
 
 class RepairingFeed(rdfxml_input.LimitedFeed):
-    """Feeds a document to a parser: unchanged, or repaired and tag by tag, so that an error can be located."""
+    """Feeds a document to a parser, either unchanged in large parts, or repaired and tag by tag.
+
+    The second way is slower and locates an error, because the parser stops at the faulty tag.
+    """
 
     def __init__(self, source: Source, head: XmlHead | None, base: str = "") -> None:
         super().__init__(source, head)
@@ -116,7 +119,11 @@ class RepairingFeed(rdfxml_input.LimitedFeed):
             self._header += self._root.markup
 
     def start_plain(self) -> None:
-        """Feed the document unchanged, in parts that can be read again, each after the start tag of the root."""
+        """Feed the rest of the document unchanged, as several parts.
+
+        A part that begins inside the root element gets a copy of its start tag, so that a parser can read it alone. If
+        a part has an error, it is read again and repaired.
+        """
         self._repair_until = self._end = None
         self.is_paused = False
         is_at_root = self.position == self._root_offset
@@ -239,7 +246,7 @@ class RepairingFeed(rdfxml_input.LimitedFeed):
         return self.is_stopped or not self._source.get(self.position, 1)
 
     def _repair_next_token(self) -> bytes:
-        """Return the next tag with the text before it, repaired; b"" if both are dropped."""
+        """Return the next tag together with the text before it, both repaired; b"" if neither can be kept."""
         size = _FIRST_READ_BYTES
         while True:
             text = self._source.get(self.position, size)
