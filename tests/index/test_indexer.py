@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -181,6 +183,24 @@ def test_damaged_store_is_built_again_from_the_log(tmp_path: Path, how: str, cap
     assert paths.words is not None
     assert len(WordSearcher(paths.words).search(Search(words="later"))) == 1
     assert not (tmp_path / "store.damaged").exists()
+
+
+def test_damaged_store_that_cannot_be_built_again_is_the_error_of_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    paths = paths_in(tmp_path)
+    log = NQuadsLog(paths.log)
+    many = [says(f"n{number}", f"said {number}") for number in range(3_000)]
+    log.write([record("http://a.example/0", *many)])
+    Indexer(paths).index()
+    damage_store(paths.store, "inside the data")
+    log.write([record("http://a.example/0", *many[1:])])
+    with pytest.raises(OSError, match="No space left"), closing(Indexer(paths)) as indexer:
+        monkeypatch.setattr(crawl_store, "QuadStore", refuse)
+        indexer.index()
 
 
 def test_damaged_words_are_built_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
