@@ -11,7 +11,7 @@ from motherlode.cli.index import update_index
 from motherlode.cli.options import AsJson, CrawlDir, argument, flag, open_crawl, option
 from motherlode.cli.terminal import FAILED, folding_printer, print_json, replace_controls, say, stop
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.index.fulltext import Hit, Search, WordIndex, WordSearcher
+from motherlode.index.fulltext import Hit, Search, WordSearcher
 from motherlode.index.snapshot import DamagedError, is_refused
 from motherlode.model.terms import prefixed_name
 
@@ -88,13 +88,11 @@ def _open_words(folder: CrawlFolder) -> WordSearcher:
 
 
 def _rebuild(folder: CrawlFolder) -> None:
-    from motherlode.index.quad_store import QuadStore
+    from motherlode.crawler.verification import rebuild_words
 
     folder.lock()
     try:
-        index = WordIndex(folder.words)
-        pages = index.rebuild(QuadStore(folder.store, read_only=True), each=_say_progress)
-        index.close()
+        pages = rebuild_words(folder, each=_say_progress)
     finally:
         folder.unlock()
     say(f"the words of {pages:,} pages are in {folder.words}")
