@@ -33,7 +33,7 @@ from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError
 
-from .fakes import record, says, spoil_inside
+from .fakes import record, says, spoil_inside, spoil_words
 
 RUN = RunRecord(identifier="r", started_at=0.0, version="1")
 
@@ -203,15 +203,17 @@ def test_damaged_store_that_cannot_be_built_again_is_the_error_of_the_new_one(
         indexer.index()
 
 
-def test_damaged_words_are_built_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("is_noticed_at_open", [True, False])
+def test_damaged_words_are_built_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, *, is_noticed_at_open: bool
+) -> None:
     paths = paths_in(tmp_path, words=True)
     assert paths.words is not None
     log = NQuadsLog(paths.log)
     log.write([page(1, "first")])
     Indexer(paths).index()
-    for file in paths.words.glob("*.term"):
-        os.truncate(file, file.stat().st_size // 2)
-    log.write([page(2, "second")])
+    spoil_words(paths.words, is_noticed_at_open=is_noticed_at_open)
+    log.write([page(1, "first"), page(2, "second")])  # words of a page that is written again are looked up
     indexer = Indexer(paths)
     indexer.index()
     indexer.close()

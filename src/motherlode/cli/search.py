@@ -59,7 +59,7 @@ def search(
         request = Search(words=text, limit=limit, type=type_, predicate=predicate, host=host, language=language)
         if request.problem:
             stop(f"--{request.problem}")
-        hits = _open_words(crawl).search(request)
+        hits = _search(crawl, request)
     except JobError as error:
         stop(str(error))
     except DamagedError as error:  # of the quad store, which `--rebuild` reads
@@ -75,16 +75,16 @@ def search(
         _print_hits(hits, folder)
 
 
-def _open_words(folder: CrawlFolder) -> WordSearcher:
-    """Open the index of words. A damaged one is built again first."""
+def _search(folder: CrawlFolder, request: Search) -> list[Hit]:
+    """Search the index of words. A damaged one is built again first."""
     try:
-        return WordSearcher(folder.words)
+        return WordSearcher(folder.words).search(request)
     except ValueError as error:
         if is_refused(error):
             raise
         say(f"the index of words in {folder.words} cannot be used ({error}): it is built again")
     _rebuild(folder)
-    return WordSearcher(folder.words)
+    return WordSearcher(folder.words).search(request)
 
 
 def _rebuild(folder: CrawlFolder) -> None:

@@ -272,19 +272,19 @@ class _FolderCheck:
         from motherlode.index.fulltext.coverage import WordCoverage  # loads slowly
 
         advice = f"--repair builds it again, as does `motherlode search {self._folder.path} --rebuild`"
+        missing = []
         try:
             words = WordCoverage(self._folder.words)
+            for page in stored_pages(store):
+                self._found.stored_pages += 1
+                if not _has_words(words, store, page):
+                    missing.append(page[1:-1])
         except FileNotFoundError:
             self._report(Part.WORDS, f"there is no index of words in {self._folder.words}", advice)
-            return
+        except DamagedError:  # of the store
+            raise
         except (OSError, ValueError) as error:
             self._report(Part.WORDS, f"the index of words in {self._folder.words} cannot be read: {error}", advice)
-            return
-        missing = []
-        for page in stored_pages(store):
-            self._found.stored_pages += 1
-            if not _has_words(words, store, page):
-                missing.append(page[1:-1])
         if missing:
             self._report(Part.WORDS, f"{len(missing)} pages are not in the index of words", advice, urls=missing)
 
