@@ -42,6 +42,7 @@ class ResultBuffer:
         self._has_changed = asyncio.Event()
         self._is_complete = False
         self._taken = 0
+        """Bytes of the space, also those that could not be written."""
         self.size = 0
 
     def __enter__(self) -> Self:
