@@ -6,7 +6,7 @@ A page has 5 to 200 quads; four in ten things are blank nodes. bench/varied_page
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from motherlode.index.page_record import PageRecord, serialize_page
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
@@ -79,10 +79,11 @@ def pages(quads: int) -> Iterator[PageRecord]:
         )
 
 
-def batches(quads: int) -> Iterator[list[PageRecord]]:
+def batches(pages: Iterable[PageRecord]) -> Iterator[list[PageRecord]]:
+    """Yield pages in batches of at least `BATCH` quads, as a crawl writes them."""
     waiting: list[PageRecord] = []
     count = 0
-    for page in pages(quads):
+    for page in pages:
         waiting.append(page)
         count += page.quads
         if count >= BATCH:

@@ -31,6 +31,7 @@ from typing import Any
 
 import pyoxigraph as ox
 
+from generated_pages import batches
 from motherlode.index.indexer import Indexer, IndexPaths
 from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.page_record import PageRecord, parse_quads
@@ -38,24 +39,14 @@ from motherlode.index.quad_store import QuadStore, store_bytes
 from results import record, table
 from varied_pages import VariedPages
 
-BATCH = 20_000
 POINT = "SELECT ?p ?o { %s ?p ?o }"
 STAR = "SELECT ?s ?a ?b { ?s %s %s ; %s ?a ; %s ?b }"
 Costs = dict[str, list[tuple[float, float]]]
 """Seconds of time and of CPU of each query."""
 
 
-def batches(quads: int) -> Iterator[list[PageRecord]]:
-    waiting: list[PageRecord] = []
-    count = 0
-    for page in VariedPages().pages(quads):
-        waiting.append(page)
-        count += page.quads
-        if count >= BATCH:
-            yield waiting
-            waiting, count = [], 0
-    if waiting:
-        yield waiting
+def varied_batches(quads: int) -> Iterator[list[PageRecord]]:
+    return batches(VariedPages().pages(quads))
 
 
 # ── steps ────────────────────────────────────────────────────────────────────────────────────────────
@@ -66,7 +57,7 @@ def write_log(folder: Path, quads: int) -> dict[str, float]:
     log = NQuadsLog(folder / "quads")
     written = count = 0
     spent = 0.0
-    for batch in batches(quads):
+    for batch in varied_batches(quads):
         began = time.process_time()
         log.write(batch)
         spent += time.process_time() - began
@@ -130,7 +121,7 @@ def ask(folder: Path, asked: int, most: int, until: Callable[[], bool]) -> tuple
 
 def compare(folder: Path, quads: int, asked: int) -> dict[str, dict[str, float]]:
     """Measure inserts, point queries and star joins of our store, SQLite and rdflib with the same quads."""
-    made = list(batches(quads))
+    made = list(varied_batches(quads))
     count = sum(page.quads for batch in made for page in batch)
     dice, made_by = random.Random(80), VariedPages()
     questions = [made_by.question(dice, sum(map(len, made)) - 1)[:2] for _ in range(asked)]
@@ -160,7 +151,7 @@ def load_engines(folder: Path, quads: int) -> dict[str, float]:
         for name in ("extend", "bulk_extend"):
             store = ox.Store(str(folder / name))
             spent[f"pyoxigraph `{name}`"] = 0.0
-            for batch in batches(quads):
+            for batch in varied_batches(quads):
                 text = b"".join(page.graph_quads for page in batch)
                 began = time.process_time()
                 getattr(store, name)(parse_quads(text))

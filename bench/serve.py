@@ -23,6 +23,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from generated_pages import POINT, STAR, WORDS, batches, brand, url
+from generated_pages import pages as generated
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.frontier import LmdbStorage
 from motherlode.index.indexer import BackgroundIndexer, IndexPaths
@@ -45,7 +46,7 @@ def make_crawl(path: Path, quads: int) -> int:
     paths = IndexPaths(folder.quads, folder.store, folder.words)
     log = NQuadsLog(folder.quads, start_indexer=partial(BackgroundIndexer, paths))
     pages = 0
-    for batch in batches(quads):
+    for batch in batches(generated(quads)):
         log.write(batch)
         pages += len(batch)
     log.close()

@@ -19,7 +19,7 @@ import typer
 from motherlode.cli.query import run_with_timeout
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.model.sparql import order_variables
-from tests.index.fakes import spoil, spoil_inside
+from tests.index.fakes import spoil, spoil_inside, spoil_words
 from tests.support import synthetic_warc
 
 
@@ -87,11 +87,11 @@ def test_store_with_damage_that_reading_finds_gives_advice(out: str, asked: tupl
     assert f"`motherlode verify {folder} --repair` builds a new store" in told
 
 
-def test_search_with_damaged_words_builds_them_again(out: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_noticed_at_open", [True, False])
+def test_search_with_damaged_words_builds_them_again(out: str, tmp_path: Path, *, is_noticed_at_open: bool) -> None:
     folder = Path(damaged_copy(out, tmp_path, lambda store: None))
     _, word = a_name(out)
-    for file in (folder / "words").glob("*.term"):
-        os.truncate(file, file.stat().st_size // 2)
+    spoil_words(folder / "words", is_noticed_at_open=is_noticed_at_open)
     done = motherlode("search", str(folder), word)
     assert "it is built again" in done.stderr
     assert done.stdout == motherlode("search", str(folder), word).stdout

@@ -33,6 +33,7 @@ from motherlode.index.fulltext import Search, WordSearcher
 from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, complete_manifest, encode_manifest
 from motherlode.index.page_record import RunRecord
 from motherlode.index.quad_store import QuadStore
+from motherlode.index.rebuild import remove_views
 from motherlode.index.segment_files import SegmentWriter, list_segments
 from motherlode.index.snapshot import DamagedError
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
@@ -146,6 +147,18 @@ async def test_index_updater_sees_pages_of_the_log_once(tmp_path: Path) -> None:
     assert store.has(A)
     store.close()
     assert await update() == position
+
+
+async def test_index_updater_makes_a_store_again_that_was_removed(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=(A,), index="later", words=False))
+    folder.unlock()
+    logged(folder.quads, some_pages()[:2])
+    update = IndexUpdater(folder)
+    first = await update()
+    remove_views(folder.store, None)
+    assert await update() == first
+    assert not needs_indexing(folder)
 
 
 async def test_index_updater_reads_the_log_again_after_each_change(

@@ -18,7 +18,7 @@ from motherlode.crawler.verification import Part, Verification, repair, verify
 from motherlode.frontier import LmdbStorage
 from motherlode.index.fulltext import WordIndex
 from motherlode.index.quad_store import QuadStore
-from tests.index.fakes import spoil
+from tests.index.fakes import spoil, spoil_words
 from tests.support import write_warc
 
 PAGES = 6
@@ -203,6 +203,17 @@ def test_repair_builds_missing_words_again(copy: Callable[[str], CrawlFolder]) -
     index.close()
     found = verify(folder)
     assert [(one.part, one.examples) for one in found.findings] == [(Part.WORDS, [WEB[2][0]])]
+    repair(folder, found)
+    assert found.is_good
+    assert verify(folder).findings == []
+
+
+@pytest.mark.parametrize("is_noticed_at_open", [True, False])
+def test_repair_builds_damaged_words_again(copy: Callable[[str], CrawlFolder], *, is_noticed_at_open: bool) -> None:
+    folder = copy("now")
+    spoil_words(folder.words, is_noticed_at_open=is_noticed_at_open)
+    found = verify(folder)
+    assert parts(found) == [Part.WORDS]
     repair(folder, found)
     assert found.is_good
     assert verify(folder).findings == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -10,6 +11,8 @@ from motherlode.index.page_record import PageRecord, serialize_page
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 
+_FOOTER_BYTES = 200
+"""More than the footers of a file, which are read when an index is opened."""
 A, B = "http://a.example/", "http://b.example/"
 P, Q = "<http://ex.org/p>", "<http://ex.org/q>"
 
@@ -74,3 +77,13 @@ def spoil_inside(store: Path) -> None:
             for offset in range(100, len(data) // 3, 500):
                 data[offset] ^= 0xFF
             file.write_bytes(data)
+
+
+def spoil_words(words: Path, *, is_noticed_at_open: bool) -> None:
+    """Damage an index of words: cut its lists of words, or invert their bytes except for the last ones."""
+    for file in words.glob("*.term"):
+        if is_noticed_at_open:
+            os.truncate(file, file.stat().st_size // 2)
+        else:
+            content = file.read_bytes()
+            file.write_bytes(bytes(byte ^ 255 for byte in content[:-_FOOTER_BYTES]) + content[-_FOOTER_BYTES:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +33,7 @@ from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.snapshot import DamagedError
 
-from .fakes import record, says, spoil_inside
+from .fakes import record, says, spoil_inside, spoil_words
 
 RUN = RunRecord(identifier="r", started_at=0.0, version="1")
 
@@ -183,15 +185,35 @@ def test_damaged_store_is_built_again_from_the_log(tmp_path: Path, how: str, cap
     assert not (tmp_path / "store.damaged").exists()
 
 
-def test_damaged_words_are_built_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_damaged_store_that_cannot_be_built_again_is_the_error_of_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    paths = paths_in(tmp_path)
+    log = NQuadsLog(paths.log)
+    many = [says(f"n{number}", f"said {number}") for number in range(3_000)]
+    log.write([record("http://a.example/0", *many)])
+    Indexer(paths).index()
+    damage_store(paths.store, "inside the data")
+    log.write([record("http://a.example/0", *many[1:])])
+    with pytest.raises(OSError, match="No space left"), closing(Indexer(paths)) as indexer:
+        monkeypatch.setattr(crawl_store, "QuadStore", refuse)
+        indexer.index()
+
+
+@pytest.mark.parametrize("is_noticed_at_open", [True, False])
+def test_damaged_words_are_built_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, *, is_noticed_at_open: bool
+) -> None:
     paths = paths_in(tmp_path, words=True)
     assert paths.words is not None
     log = NQuadsLog(paths.log)
     log.write([page(1, "first")])
     Indexer(paths).index()
-    for file in paths.words.glob("*.term"):
-        os.truncate(file, file.stat().st_size // 2)
-    log.write([page(2, "second")])
+    spoil_words(paths.words, is_noticed_at_open=is_noticed_at_open)
+    log.write([page(1, "first"), page(2, "second")])  # words of a page that is written again are looked up
     indexer = Indexer(paths)
     indexer.index()
     indexer.close()

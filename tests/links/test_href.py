@@ -134,3 +134,8 @@ def test_is_asset_is_true_for_files(url: str) -> None:
     assert is_asset(url)
     assert is_asset(url, frozenset({"rtf"}))
     assert not is_asset(url, frozenset({extension_of(url)}))
+
+
+@pytest.mark.parametrize("base", ["http:", "https:x", "httpfoo:bar"])
+def test_base_without_an_authority_still_resolves_other_references(base: str) -> None:
+    assert HrefResolver(base).page("http://example.org/a") == "http://example.org/a"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import socket
 from collections.abc import Iterator
@@ -9,10 +10,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from aiohttp import web
 
 from motherlode.serve import Access
 from motherlode.serve.access import _is_loopback, _parse_host, _parse_origin
-from tests.serve.site import served
+from motherlode.serve.application import refuse_requests
+from tests.serve.site import client_of, served
 
 PATHS = ["/", "/healthz", "/search?q=tomato&format=json", "/sparql?query=ASK%7B%7D", "/style.css", "/nothing"]
 APP, OTHER = "https://app.example.org", "https://evil.test"
@@ -160,3 +163,22 @@ def test_parse_origin_on_examples_gives_expected_values() -> None:
         _parse_origin("http://localhost:3000"),
         _parse_origin("*"),
     ) == ("https://app.example.org", "http://localhost:3000", "*")
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (b"Authorization: Bearer secret", 404),
+        (b"Cookie: motherlode_token=secret", 404),
+        (b"Authorization: Bearer \xff", 401),  # no UTF-8
+        (b"Cookie: motherlode_token=\xff", 401),
+    ],
+)
+async def test_only_the_token_gives_access(header: bytes, status: int) -> None:
+    access = Access(token="secret", is_token_required=True)
+    async with client_of(web.Application(middlewares=[refuse_requests(access)])) as session:
+        url = session._build_url("/")
+        reader, writer = await asyncio.open_connection(url.host, url.port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n" + header + b"\r\n\r\n")
+        assert (await reader.readline()).split()[1] == b"%d" % status
+        writer.close()

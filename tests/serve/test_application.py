@@ -189,6 +189,19 @@ async def test_search_beyond_the_queue_is_refused_with_a_time_to_try_again(
             assert answer.status == 200
 
 
+@pytest.mark.parametrize("error", [ValueError("bad footer"), OSError("bad log")])
+async def test_search_in_files_that_cannot_be_read_says_why(
+    folder: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(view: CrawlView, asked: Search) -> list[Hit]:
+        raise error
+
+    monkeypatch.setattr(CrawlView, "search", search)
+    async with asked(folder) as session, session.get("/search?q=tomato") as answer:
+        assert answer.status == 500
+        assert str(error) in await answer.text()
+
+
 async def test_overview_is_made_once_for_requests_at_the_same_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import io
+import tempfile
+
+import pytest
 
 from motherlode.serve.result_buffer import BufferSpace, ResultBuffer
 
@@ -55,3 +60,23 @@ async def test_space_is_given_back_after_an_error() -> None:
             pass
     async with asyncio.timeout(60):
         await space.take(10)
+
+
+async def test_bytes_that_a_full_disk_refused_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    class SmallDisk(io.BytesIO):
+        def write(self, data: object) -> int:
+            if self.tell() >= 10:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return super().write(bytes(data)[: 10 - self.tell()])  # type: ignore[call-overload]
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: SmallDisk())
+    space = BufferSpace(100)
+    with ResultBuffer(space) as buffer:
+        await buffer.append(b"01234567")
+        with pytest.raises(OSError, match="No space left"):
+            await buffer.append(b"abcdefgh")
+        assert buffer.size == 8
+        buffer.complete()
+        assert await _read(buffer) == b"01234567"
+    async with asyncio.timeout(60):
+        await space.take(100)

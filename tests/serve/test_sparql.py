@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import http.client
 import json
@@ -10,20 +11,25 @@ import socket
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from math import inf
 from pathlib import Path
+from typing import cast
 
+import aiohttp
 import pyoxigraph as ox
 import pytest
 import rdflib
+from aiohttp import web
 from rdflib.plugins.stores.sparqlstore import SPARQLStore
 from SPARQLWrapper import CSV, JSON, POST, POSTDIRECTLY, RDFXML, TSV, TURTLE, XML, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import QueryBadFormed
 
+from motherlode.index.query.query_pool import QueryPool
 from motherlode.model.terms import PREFIXES
-from motherlode.serve.sparql import describe_service
-from tests.serve.site import HOME, served
+from motherlode.serve.sparql import QueryLimits, SparqlEndpoint, describe_service
+from tests.serve.site import HOME, client_of, served
 
 SD = "http://www.w3.org/ns/sparql-service-description#"
 HERE = "http://127.0.0.1:8000/sparql"
@@ -384,6 +390,54 @@ def test_result_of_a_slow_client_occupies_no_query_process(folder: Path) -> None
         assert len(body) > 12_000_000
         assert len(json.loads(body)["results"]["bindings"]) == 50_000
         connection.close()
+
+
+class LargeResult:
+    """A query pool with one result, which is larger than all buffers of sockets."""
+
+    kind = "solutions"
+
+    @asynccontextmanager
+    async def ask(self, query: object, *, seconds: float) -> AsyncIterator[LargeResult]:
+        yield self
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        for _ in range(400):
+            yield bytes(1 << 16)
+
+
+def large_site(limits: QueryLimits, outcomes: asyncio.Queue[object]) -> web.Application:
+    endpoint = SparqlEndpoint(cast(QueryPool, LargeResult()), limits)
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            response = await endpoint.handle(request)
+        except BaseException as error:
+            outcomes.put_nowait(error)
+            raise
+        outcomes.put_nowait(response.status)
+        return response
+
+    made = web.Application()
+    made.router.add_route("*", "/sparql", handle)
+    return made
+
+
+async def test_client_that_does_not_read_its_result_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("motherlode.serve.sparql._MIN_BYTES_PER_SECOND", inf)
+    outcomes: asyncio.Queue[object] = asyncio.Queue()
+    site = large_site(QueryLimits(seconds=0.0), outcomes)
+    async with client_of(site) as session, session.get("/sparql?query=ASK{}") as response:
+        assert await outcomes.get() == 200, "the handler has ended without an error"
+        with pytest.raises(aiohttp.ClientError):
+            await response.read()
+
+
+async def test_head_of_a_large_result_has_no_body() -> None:
+    async with client_of(large_site(QueryLimits(), asyncio.Queue())) as session:
+        for _ in range(2):  # the second request uses the same connection
+            async with session.head("/sparql?query=ASK{}") as response:
+                assert (response.status, await response.read()) == (200, b"")
 
 
 def test_query_of_another_client_comes_before_the_waiting_queries_of_one(folder: Path) -> None:

@@ -49,6 +49,7 @@ def test_with_end_tags_hostile_markup_is_fast(trap: bytes) -> None:
         (b"<script><![CDATA[a]]></script><![CDATA[b]]>", b"<script><![CDATA[a]]></script>b"),
         (b"<STYLE><![CDATA[a</script>]]></STYLE >", b"<STYLE><![CDATA[a</script>]]></STYLE >"),
         (b"<!-- <![CDATA[a]]> --><![CDATA[<!--]]>", b"<!-- <![CDATA[a]]> -->&lt;!--"),
+        (b"<script src='a'/><![CDATA[b]]>", b"<script src='a'/>b"),
         (b"<p><![CDATA[open", b"<p><![CDATA[open"),
     ],
 )
@@ -57,8 +58,8 @@ def test_with_text_of_sections_escapes_sections_outside_scripts(markup: bytes, e
 
 
 def test_document_section_of_xhtml_is_text_and_of_html_is_none() -> None:
-    markup = '<html xmlns="http://www.w3.org/1999/xhtml"><body><p><![CDATA[a<b]]></p></body></html>'
-    for kind, text in ((ContentKind.XHTML, "a<b"), (ContentKind.HTML, "")):
+    markup = '<html xmlns="http://www.w3.org/1999/xhtml"><body><p><![CDATA[a<b/>]]></p></body></html>'
+    for kind, text in ((ContentKind.XHTML, "a<b/>"), (ContentKind.HTML, "]]>")):
         paragraph = document(markup, kind=kind).html.css_first("p")
         assert paragraph is not None and paragraph.text() == text
 

@@ -11,7 +11,7 @@ from motherlode.cli.index import update_index
 from motherlode.cli.options import AsJson, CrawlDir, argument, flag, open_crawl, option
 from motherlode.cli.terminal import FAILED, folding_printer, print_json, replace_controls, say, stop
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.index.fulltext import Hit, Search, WordIndex, WordSearcher
+from motherlode.index.fulltext import Hit, Search, WordSearcher
 from motherlode.index.snapshot import DamagedError, is_refused
 from motherlode.model.terms import prefixed_name
 
@@ -60,7 +60,7 @@ def search(
         request = Search(words=text, limit=limit, type=type_, predicate=predicate, host=host, language=language)
         if request.problem:
             stop(f"--{request.problem}")
-        hits = _open_words(crawl).search(request)
+        hits = _search(crawl, request)
     except JobError as error:
         stop(str(error))
     except DamagedError as error:  # of the quad store, which `--rebuild` reads
@@ -76,26 +76,24 @@ def search(
         _print_hits(hits, folder)
 
 
-def _open_words(folder: CrawlFolder) -> WordSearcher:
-    """Open the index of words. A damaged one is built again first."""
+def _search(folder: CrawlFolder, request: Search) -> list[Hit]:
+    """Search the index of words. A damaged one is built again first."""
     try:
-        return WordSearcher(folder.words)
+        return WordSearcher(folder.words).search(request)
     except ValueError as error:
         if is_refused(error):
             raise
         say(f"the index of words in {folder.words} cannot be used ({error}): it is built again")
     _rebuild(folder)
-    return WordSearcher(folder.words)
+    return WordSearcher(folder.words).search(request)
 
 
 def _rebuild(folder: CrawlFolder) -> None:
-    from motherlode.index.quad_store import QuadStore
+    from motherlode.crawler.verification import rebuild_words
 
     folder.lock()
     try:
-        index = WordIndex(folder.words)
-        pages = index.rebuild(QuadStore(folder.store, read_only=True), each=_say_progress)
-        index.close()
+        pages = rebuild_words(folder, each=_say_progress)
     finally:
         folder.unlock()
     say(f"the words of {pages:,} pages are in {folder.words}")

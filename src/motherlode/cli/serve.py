@@ -21,7 +21,6 @@ import typer
 from motherlode.cli.index import update_index
 from motherlode.cli.options import CrawlDir, open_crawl, option
 from motherlode.cli.terminal import FAILED, say, stop
-from motherlode.crawler import JobError
 
 if TYPE_CHECKING:
     from motherlode.serve import Access
@@ -82,7 +81,7 @@ def serve(
         access = Access.from_options(
             hosts=allow_host or (), origins=cors or (), token=find_token(), is_token_required=is_public
         )
-    except (JobError, ValueError) as error:
+    except ValueError as error:
         stop(str(error))
     update_index(crawl)
 
@@ -100,8 +99,6 @@ def serve(
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(run())
-    except JobError as error:
-        stop(str(error))
     except OSError as error:
         _stop_port_unusable(port, error, flag="--port")
 

@@ -181,6 +181,8 @@ class IndexUpdater:
         """Index what is not indexed yet. Return the position in the log up to which the index has its pages."""
         version = self._unread.version
         if version is None or version != self._seen[0]:
+            if self._unread.indexed_up_to < self._seen[1]:
+                self._done = 0, 0  # another process builds the store again
             if self._unread and (end := self._unread.end) > self._done:
                 async with self._lock:
                     if end > self._done:

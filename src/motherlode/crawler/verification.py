@@ -9,7 +9,7 @@ ahead of its frontier after a kill, because pages are stored first: that is not 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -272,19 +272,19 @@ class _FolderCheck:
         from motherlode.index.fulltext.coverage import WordCoverage  # loads slowly
 
         advice = f"--repair builds it again, as does `motherlode search {self._folder.path} --rebuild`"
+        missing = []
         try:
             words = WordCoverage(self._folder.words)
+            for page in stored_pages(store):
+                self._found.stored_pages += 1
+                if not _has_words(words, store, page):
+                    missing.append(page[1:-1])
         except FileNotFoundError:
             self._report(Part.WORDS, f"there is no index of words in {self._folder.words}", advice)
-            return
+        except DamagedError:  # of the store
+            raise
         except (OSError, ValueError) as error:
             self._report(Part.WORDS, f"the index of words in {self._folder.words} cannot be read: {error}", advice)
-            return
-        missing = []
-        for page in stored_pages(store):
-            self._found.stored_pages += 1
-            if not _has_words(words, store, page):
-                missing.append(page[1:-1])
         if missing:
             self._report(Part.WORDS, f"{len(missing)} pages are not in the index of words", advice, urls=missing)
 
@@ -404,18 +404,14 @@ def _repair_warc_file(path: Path) -> bool:
     return is_good
 
 
-def rebuild_words(folder: CrawlFolder) -> int:
-    """Build the word index of a folder from its store. Return the number of pages."""
+def rebuild_words(folder: CrawlFolder, *, each: Callable[[int], None] = lambda pages: None) -> int:
+    """Build the word index of a folder from its store. Return the number of pages. `each` gets the number so far."""
     from motherlode.index.fulltext import WordIndex
     from motherlode.index.quad_store import QuadStore
 
     with closing(QuadStore(folder.store, read_only=True)) as store:
-        try:
-            index = WordIndex(folder.words)
-        except (OSError, ValueError):  # damaged: it can be built from the store alone
-            shutil.rmtree(folder.words)
-            index = WordIndex(folder.words)
-        pages = index.rebuild(store)
+        index = WordIndex(folder.words)
+        pages = index.rebuild(store, each=each)
         index.close()
     return pages
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +12,9 @@ from pathlib import Path
 
 from motherlode.index.page_record import PageRecord, Store
 from motherlode.index.quad_store import QuadStore
+from motherlode.index.snapshot import is_refused
 
+_logger = logging.getLogger(__name__)
 _LOCK_TIMEOUT_SECONDS = 10.0
 
 
@@ -20,6 +24,7 @@ class LocalStore:
     def __init__(self, path: Path) -> None:
         self._quads = _open_when_unlocked(path)
         self._store: Store = self._quads
+        self._words: Path | None = None
         self.add_run_quads, self.skip_known_changes = self._quads.add_run_quads, self._quads.skip_known_changes
         self.load_derived_graphs = self._quads.load_derived_graphs
 
@@ -31,12 +36,29 @@ class LocalStore:
         if words.is_new:
             words.rebuild(self._quads)
         self._store = SearchableStore(self._quads, words)
+        self._words = path
 
     def write(self, records: Sequence[PageRecord]) -> None:
-        self._store.write(records)
+        self._repairing_words(lambda: self._store.write(records))
 
     def flush(self) -> None:
-        self._store.flush()
+        self._repairing_words(lambda: self._store.flush())
+
+    def _repairing_words(self, work: Callable[[], None]) -> None:
+        """Do work. If the index of words turns out to be damaged, fill a new one from the store, and do it again."""
+        try:
+            work()
+        except ValueError as error:  # tantivy has no other
+            if self._words is None or is_refused(error):
+                raise
+            why = str(error)
+        else:
+            return
+        _logger.warning("the index of words in %s is damaged (%s): it is built again", self._words, why)
+        self._store = self._quads  # nothing else refers to the old index, so its threads end
+        shutil.rmtree(self._words)
+        self.index_words(self._words)
+        work()
 
     def close(self) -> None:
         self._quads.close()

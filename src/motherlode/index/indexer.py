@@ -107,8 +107,8 @@ class Indexer:
                 raise
             why = str(error.__cause__ or error)
         if self._is_open:
-            self._is_open = False
-            del self._store  # closes it, because nothing else refers to it
+            self.close()
+            del self._store  # nothing else refers to it, so RocksDB closes its files
         self._can_rebuild = False  # if the new one is damaged, too, the disk is
         remove_damaged_store(self._paths.store, self._paths.words, why)
         return work()
@@ -160,7 +160,9 @@ class Indexer:
             self._unflushed = 0
 
     def close(self) -> None:
-        self._store.close()
+        if self._is_open:
+            self._is_open = False
+            self._store.close()
 
 
 def _open_store(paths: IndexPaths) -> LocalStore:

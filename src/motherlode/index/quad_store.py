@@ -126,18 +126,13 @@ class QuadStore:
     def _add_pages(self, records: list[PageRecord], run: str) -> None:
         """Add pages that are not stored, in one load, because a page is stored completely or not at all."""
         count = sum(record.quads for record in records)
-        parts = [
-            part
-            for record in records
-            for part in (record.graph_quads, record.union_quads, provenance_quads(record, run))
-        ]
         if count < _MIN_BULK_QUADS:
-            self._add(b"".join(parts), quads=count)
+            self._add(b"".join(_texts(records, run)), quads=count)
             return
         try:
-            self._insert(_parse_parts(parts, _parse), count)
+            self._insert(_parse_parts(_texts(records, run), _parse), count)
         except SyntaxError:
-            self._insert(_parse_parts(parts, parse_quads), count)
+            self._insert(_parse_parts(_texts(records, run), parse_quads), count)
 
     def _require_writable(self) -> None:
         if self._snapshot is not None:
@@ -348,6 +343,11 @@ class QuadStore:
         """Add quads of another store, and add the statements of pages to the union. Memory is bounded."""
         self._require_writable()
         self._store.bulk_extend(_with_union(quads))
+
+
+def _texts(records: Iterable[PageRecord], run: str) -> Iterator[bytes]:
+    for record in records:
+        yield from (record.graph_quads, record.union_quads, provenance_quads(record, run))
 
 
 def _parse_parts(parts: Iterable[bytes], parse: Callable[[bytes], Iterable[ox.Quad]]) -> Iterator[ox.Quad]:

@@ -84,7 +84,7 @@ class HrefResolver:
         self._base = base
         self._kept = kept
         """Extensions that do not count as assets."""
-        self._root = origin_of(base) + "/" if base.startswith("http") else base
+        self._root = origin_of(base) + "/" if base.startswith(("http://", "https://")) else base
         self._canonical_root = _canonical_root(self._root)
         """Canonical scheme and host of the base, to which canonical paths are appended. Empty if it is not an http(s)
         URL."""

@@ -66,7 +66,7 @@ class Access:
             bearer.strip() if scheme.lower() == "bearer" else "",
             request.cookies.get(TOKEN_COOKIE, ""),
         )
-        return any(secrets.compare_digest(one.encode(), self.token.encode()) for one in given)
+        return any(secrets.compare_digest(one.encode("utf-8", "replace"), self.token.encode()) for one in given)
 
     def refused_host(self, request: web.Request) -> str | None:
         """Return the host of a request that must be refused; None if the request is allowed."""

@@ -230,15 +230,25 @@ class CrawlSite:
         return respond({"error": problem} if problem else content, status=status)
 
     async def _find(self, asked: Search) -> list[Hit]:
-        """Search in a thread, when it is the client's turn. QueryFailure if too many searches wait, or for too long."""
-        await self._update()
+        """Search in a thread, when it is the client's turn. QueryFailure if too many searches wait, or for too long.
+
+        FileNotFoundError if there is no index of words. QueryFailure if it cannot be read or brought up to date.
+        """
         try:
+            await self._update()
             async with asyncio.timeout(self._limits.seconds), self._searches.slot():
                 return await asyncio.get_running_loop().run_in_executor(self._threads, self._view.search, asked)
         except QueueFullError as error:
             raise busy_failure("too many searches are waiting", self._searches) from error
         except TimeoutError as error:
             raise busy_failure(f"no result within {self._limits.seconds:g} s", self._searches) from error
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise QueryFailure(500, str(error)) from error
+        except ValueError as error:
+            advice = "`motherlode search DIR --rebuild` builds it again"
+            raise QueryFailure(500, f"the index of words cannot be read: {error}; {advice}") from error
 
     async def _query(self, request: web.Request) -> tuple[int, str]:
         sparql, base = request.query.get("q", ""), endpoint_url(request)

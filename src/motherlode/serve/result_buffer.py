@@ -41,6 +41,8 @@ class ResultBuffer:
         self._opened: BinaryIO | None = None
         self._has_changed = asyncio.Event()
         self._is_complete = False
+        self._taken = 0
+        """Bytes of the space, also those that could not be written."""
         self.size = 0
 
     def __enter__(self) -> Self:
@@ -51,20 +53,23 @@ class ResultBuffer:
     ) -> None:
         if self._opened is not None:
             self._opened.close()
-        self._space.give_back(self.size)
+        self._space.give_back(self._taken)
 
     @property
     def _file(self) -> BinaryIO:
         if self._opened is None:
-            self._opened = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - this class closes it
+            self._opened = cast("BinaryIO", tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - this class closes it
         return self._opened
 
     async def append(self, data: bytes) -> None:
+        """Write bytes to the file. OSError if the disk is full: none of these bytes are read then."""
         await self._space.take(len(data))
-        start = self.size
-        self.size += len(data)
-        self._file.seek(start)
-        self._file.write(data)
+        self._taken += len(data)
+        self._file.seek(self.size)
+        written = self._file.write(data)
+        while written < len(data):
+            written += self._file.write(data[written:])
+        self.size += written
         self._has_changed.set()
 
     def complete(self) -> None:
@@ -78,7 +83,7 @@ class ResultBuffer:
         while True:
             while start < self.size:
                 self._file.seek(start)
-                data = self._file.read(_READ_BYTES)
+                data = self._file.read(min(_READ_BYTES, self.size - start))
                 start += len(data)
                 yield data
             if self._is_complete:

@@ -110,22 +110,26 @@ class SparqlEndpoint:
                     if size <= _MAX_HELD_BYTES:
                         held.append(chunk)
                         continue
+                    if request.method == "HEAD":  # its response has no body
+                        continue
                     if sending is None:
                         await response.prepare(request)
                         sending = asyncio.create_task(_send(response, held, buffer))
                     await buffer.append(chunk)
             buffer.complete()
-            if sending is None:
+            if size <= _MAX_HELD_BYTES:
                 return web.Response(body=b"".join(held), headers=headers)
-            async with asyncio.timeout(self._limits.seconds + size / _MIN_BYTES_PER_SECOND):
-                await sending
+            if sending is not None:
+                async with asyncio.timeout(self._limits.seconds + size / _MIN_BYTES_PER_SECOND):
+                    await sending
         except (QueryFailure, OSError):  # OSError: the client is too slow or gone, or the disk is full
             if sending is None:
                 raise
             _reset_connection(request)
         finally:
-            if sending is not None and not sending.cancel():
-                sending.exception()  # otherwise asyncio would log that it was not read
+            if sending is not None:
+                sending.cancel()
+                await asyncio.gather(sending, return_exceptions=True)  # it reads the buffer, which is closed next
         return response
 
     async def _read_parameters(self, request: web.Request) -> Pairs | None:

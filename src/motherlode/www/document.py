@@ -29,7 +29,8 @@ def _spelt_out(match: re.Match[bytes]) -> bytes:
 
 
 _SECTION = re.compile(
-    rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<!\[CDATA\[(?:(.*?)\]\]>|.*)", re.DOTALL | re.IGNORECASE
+    rb"<(script|style)\b[^<>]*(?<!/)>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<!\[CDATA\[(?:(.*?)\]\]>|.*)",
+    re.DOTALL | re.IGNORECASE,
 )
 
 
@@ -94,7 +95,7 @@ class Document:
         else:
             markup = self.text.encode(errors="replace")
         if self.kind is ContentKind.XHTML:
-            markup = with_text_of_sections(with_end_tags(markup))
+            markup = with_end_tags(with_text_of_sections(markup))  # text may look like an element
         markup, messages = guarded(markup)
         self.problems.extend(Problem(syntax=None, message=message, repaired=True) for message in messages)
         return LexborHTMLParser(markup, options=_PARSER_OPTIONS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import count as count_up
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,26 @@ async def test_later_writes_are_visible_after_refresh(store: QuadStore, tmp_path
         assert await count(pool) == 200
         store.write([record("http://b.test/", says("y", "new"))])
         assert await count(pool) == 201
+    finally:
+        await pool.close()
+
+
+async def test_process_that_could_not_open_the_store_again_gets_no_further_query(
+    store: QuadStore, tmp_path: Path
+) -> None:
+    versions = count_up()
+
+    async def update() -> object:
+        return next(versions)
+
+    pool = QueryPool(tmp_path / "store", tmp_path / "words", workers=1, update=update)
+    try:
+        assert await count(pool) == 200
+        (tmp_path / "store").rename(tmp_path / "moved")
+        with pytest.raises(QueryFailure, match="there is no store"):
+            await count(pool)
+        (tmp_path / "moved").rename(tmp_path / "store")
+        assert await count(pool) == 200
     finally:
         await pool.close()
 

@@ -232,7 +232,7 @@ class QueryPool:
                 await worker.send(self._refresh_if_stale(worker_query, worker))
                 kind, content = await worker.frame()
                 if kind != HEAD:
-                    worker.is_idle = True
+                    worker.is_idle = kind == INVALID  # a process that cannot open the store has ended
                     raise failure_from_frame(kind, content)
                 yield QueryResult(worker, content.decode())
                 if not worker.is_idle:
