@@ -34,6 +34,15 @@ def test_coverage_of_an_index_that_will_be_built_again_is_complete(words: Path, 
     assert WordCoverage(words).has(B) is expected
 
 
+def test_coverage_of_read_only_index_leaves_its_folder_unchanged(words: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for lock in words.glob("*.lock"):
+        lock.unlink()
+    before = sorted(words.iterdir())
+    monkeypatch.setattr("motherlode.index.fulltext.coverage.is_writable", lambda path: False)
+    assert WordCoverage(words).has(A)
+    assert sorted(words.iterdir()) == before
+
+
 def test_coverage_without_an_index_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         WordCoverage(tmp_path / "words")

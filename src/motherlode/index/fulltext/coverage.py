@@ -5,6 +5,7 @@ from pathlib import Path
 import tantivy
 
 from motherlode.index.fulltext.analysis import open_index, schema
+from motherlode.index.fulltext.searcher import LinkedFolder, is_writable
 from motherlode.index.fulltext.word_index import OLD_JOURNAL
 
 
@@ -13,7 +14,8 @@ class WordCoverage:
 
     def __init__(self, path: Path) -> None:
         """Open the word index in a folder. FileNotFoundError if there is none, ValueError if it cannot be read."""
-        self._searcher = open_index(path).searcher()
+        self._links = LinkedFolder(path) if path.is_dir() and not is_writable(path) else None
+        self._searcher = open_index(path if self._links is None else self._links.path).searcher()
         journal = path / OLD_JOURNAL
         self._is_rebuilt = journal.exists() and journal.stat().st_size > 0
 
