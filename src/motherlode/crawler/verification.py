@@ -18,6 +18,7 @@ from itertools import chain
 from math import inf
 from pathlib import Path
 from shlex import quote
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from motherlode.index.quad_store import QuadStore
 
 _MAX_EXAMPLES = 5
+_MAX_ERROR_CHARACTERS = 300
 _ML = PREFIXES["ml"]
 _READ_ERRORS = (OSError, RuntimeError, ValueError)
 
@@ -284,7 +286,8 @@ class _FolderCheck:
             self._report(Part.WORDS, f"there is no index of words in {self._folder.words}", advice)
             return
         except (OSError, ValueError) as error:
-            self._report(Part.WORDS, f"the index of words in {self._folder.words} cannot be read: {error}", advice)
+            why = shorten(str(error), _MAX_ERROR_CHARACTERS)  # tantivy quotes a damaged file
+            self._report(Part.WORDS, f"the index of words in {self._folder.words} cannot be read: {why}", advice)
             return
         missing = []
         for page in stored_pages(store):
