@@ -63,6 +63,20 @@ def test_read_job_without_crawl_is_an_error(tmp_path: Path) -> None:
         CrawlFolder(tmp_path).read_job()
 
 
+def test_crawl_whose_job_is_missing_says_how_to_get_it_back(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.frontier.mkdir(parents=True)
+    with pytest.raises(JobError, match=r"job.toml, is missing. Restore a copy"):
+        folder.require()
+
+
+def test_unreadable_job_says_how_to_get_it_back(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path)
+    folder.job_file.write_bytes(b"seeds = [")
+    with pytest.raises(JobError, match=r"is not TOML: .*Restore a copy"):
+        folder.read_job()
+
+
 def test_lock_of_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     folder.create(JOB)

@@ -187,6 +187,32 @@ def test_repair_of_indexed_log_keeps_the_pages_of_its_damaged_part(copy: Callabl
     assert quads_of(folder) == before
 
 
+def test_damaged_log_with_damaged_store_is_replaced_as_the_messages_say(copy: Callable[[str], CrawlFolder]) -> None:
+    folder = copy("now")
+    for segment in folder.quads.glob("segment-*"):
+        segment.write_bytes(segment.read_bytes()[:100])
+    spoil(folder.store)
+    advice = f"move {folder.store} away, and `motherlode index {folder.path} --skip-damaged`"
+    found = verify(folder)
+    assert parts(found) == [Part.LOG, Part.STORE] and advice in found.findings[1].advice
+    assert found.pages == PAGES
+    assert advice in motherlode("index", folder.path, "--skip-damaged", code=1).stderr
+    folder.store.rename(folder.path / "away")
+    motherlode("index", folder.path, "--skip-damaged")
+    motherlode("resume", folder.path, "--quiet")
+    assert verify(folder).findings == []
+
+
+@pytest.mark.parametrize("command", ["stats", "explain", "pages", "model"])
+def test_reading_command_reports_truncated_frontier(copy: Callable[[str], CrawlFolder], command: str) -> None:
+    folder = copy("now")
+    file = folder.frontier / "data.mdb"
+    os.truncate(file, 8192)
+    arguments = {"explain": (folder.path, WEB[0][0]), "model": ("show", folder.path)}.get(command, (folder.path,))
+    message = motherlode(command, *arguments, code=1).stderr
+    assert f"the frontier in {folder.frontier} is damaged" in message and "Put back a copy" in message
+
+
 def test_verify_removed_store_counts_its_pages_as_unindexed(copy: Callable[[str], CrawlFolder]) -> None:
     folder = copy("now")
     shutil.rmtree(folder.store)

@@ -314,7 +314,7 @@ def test_hosts_keep_ready_time_delay_and_failures_after_restart(tmp_path: Path) 
     assert frontier.lease(200.9) is None, "the host's own delay counts from the moment of the resume"
     assert frontier.idle_until() == 201.0
     assert take(frontier, 201.0).url == f"{A}/3", "the rules are still known, and forbid /2"
-    record = frontier.host_records()[0]
+    record = next(frontier.host_records())
     assert (record.fetched, record.relevant, record.quads, record.received) == (1, 1, 5, 10)
     storage.close()
 

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from motherlode.frontier import End, Frontier, FrontierStorage, LmdbStorage, MemoryStorage, Politeness, UrlState
-from motherlode.model import Link, LinkSource, RequestKind
+from motherlode.frontier import (
+    End,
+    Entry,
+    Frontier,
+    FrontierStorage,
+    HostRecord,
+    LmdbStorage,
+    MemoryStorage,
+    Politeness,
+    UrlState,
+)
+from motherlode.frontier.leases import HOST_GIVEN_UP_AFTER
+from motherlode.model import FailureKind, Link, LinkSource, RequestKind
 
-from .fakes import BestOf, FakeRules, offer
+from .fakes import BestOf, FakeRules, failure, offer
 
 LATER = 1000.0
 """Seconds after which a host without waiting URLs is idle."""
 
 
-def frontier_on(storage: FrontierStorage, *, max_untried_hosts: int = 20, delay: float = 5.0) -> Frontier:
+def frontier_on(
+    storage: FrontierStorage, *, max_untried_hosts: int = 20, delay: float = 5.0, idle_hosts_on_disk: bool = False
+) -> Frontier:
     return Frontier(
         storage=storage,
         policy=BestOf(),
@@ -24,6 +38,7 @@ def frontier_on(storage: FrontierStorage, *, max_untried_hosts: int = 20, delay:
         read_rules=FakeRules,
         politeness=Politeness(delay=delay),
         max_untried_hosts=max_untried_hosts,
+        idle_hosts_on_disk=idle_hosts_on_disk,
     )
 
 
@@ -118,7 +133,7 @@ def test_idle_host_returns_from_the_storage_with_its_record(storage: FrontierSto
     frontier.commit()
     assert frontier.shedder.remove_idle_hosts(110.0) == 0, "it was contacted recently"
     assert frontier.shedder.remove_idle_hosts(LATER) == 1
-    assert frontier.host_records() == [] and frontier.host_count == 1
+    assert frontier.host_count == 1
     assert frontier.shedder.is_known("a.example") and not frontier.shedder.is_in_memory("a.example")
     offer(frontier, "http://a.example/2")
     assert fetch_all(frontier, LATER) == ["http://a.example/2"], "its robots.txt is known"
@@ -175,3 +190,115 @@ def test_host_set_aside_and_found_again_is_contacted_once(storage: FrontierStora
     offer(frontier, "http://a.example/2")
     frontier.shedder.remove_idle_hosts(0.0)
     assert fetch_all(frontier, 0.0) == ["http://a.example/robots.txt", "http://a.example/2"]
+
+
+# ── idle hosts after a restart ───────────────────────────────────────────────────────────────────────────
+
+
+def restarted(storage: FrontierStorage, **settings: Any) -> Frontier:
+    return frontier_on(storage, idle_hosts_on_disk=True, **settings)
+
+
+def test_restart_leaves_idle_hosts_on_disk_until_they_are_needed(storage: FrontierStorage) -> None:
+    first = frontier_on(storage)
+    offer(first, *(f"http://{name}.example/1" for name in "abcd"))
+    fetch_all(first, 0.0)
+    assert len(fetch_all(first, 100.0)) == 4
+    offer(first, "http://d.example/2")
+    assert first.lease(LATER) is not None, "d waits again when the run ends"
+    first.commit()
+
+    frontier = restarted(storage)
+    assert not any(frontier.shedder.is_in_memory(f"{name}.example") for name in "abc")
+    assert frontier.host_count == 4
+    assert {record.name for record in frontier.host_records()} == {f"{name}.example" for name in "abcd"}
+    offer(frontier, "http://a.example/2")
+    assert fetch_all(frontier, LATER + 1) == [], "a request of the killed run may just have ended"
+    assert frontier.shedder.is_in_memory("a.example")
+    assert sorted(fetch_all(frontier, LATER + 10)) == ["http://a.example/2", "http://d.example/2"], "rules are known"
+    assert frontier.host_count == 4
+    assert {record.name: record.fetched for record in frontier.host_records()}["a.example"] == 2
+
+
+def test_restart_keeps_hosts_in_memory_that_wait_for_something(storage: FrontierStorage) -> None:
+    first = frontier_on(storage)
+    offer(first, "http://late.example/", "http://blind.example/")
+    while (lease := first.lease(LATER)) is not None:
+        first.response_received(lease, LATER)
+        how, asked = End.ROBOTS_UNREADABLE, failure(FailureKind.SERVER_ERROR)
+        if lease.host == "late.example":
+            how, asked = End.FAILED, failure(FailureKind.UNAVAILABLE, 900.0)
+        first.end(lease, how, LATER, failure=asked)
+    first.commit()
+    frontier = restarted(storage)
+    assert frontier.shedder.is_in_memory("late.example") and frontier.shedder.is_in_memory("blind.example")
+
+
+def test_stored_crawl_delay_is_kept_after_a_restart(storage: FrontierStorage) -> None:
+    storage.put_host(HostRecord(name="a.example", delay=60.0, robots=b"delay:60", ready_at=1.0))
+    first = frontier_on(storage)
+    first.lease(LATER)
+    first.commit()
+    frontier = restarted(storage)
+    offer(frontier, "http://a.example/1")
+    assert fetch_all(frontier, 2 * LATER) == fetch_all(frontier, 2 * LATER + 59) == []
+    assert fetch_all(frontier, 2 * LATER + 61)[-1] == "http://a.example/1"
+
+
+@pytest.mark.parametrize("idle_hosts_on_disk", [False, True])
+@pytest.mark.parametrize(("limit", "withheld"), [(4, 1), (5, 0)])
+def test_hosts_of_a_domain_are_counted_alike_wherever_their_records_are(
+    storage: FrontierStorage,
+    limit: int,
+    withheld: int,
+    idle_hosts_on_disk: bool,  # noqa: FBT001
+) -> None:
+    for name in ("zone.example", "a.zone.example", "www.zone.example", "b.zone.example"):
+        storage.put_host(HostRecord(name=name, fetched=1))
+    frontier_on(storage).commit()
+    frontier = frontier_on(storage, max_untried_hosts=limit, idle_hosts_on_disk=idle_hosts_on_disk)
+    offer(frontier, "http://new.zone.example/")
+    assert frontier.withheld.hosts == withheld
+    assert frontier.host_count == 5
+
+
+def test_contacted_host_still_counts_for_its_domain_after_its_new_link_is_set_aside(storage: FrontierStorage) -> None:
+    storage.put_host(HostRecord(name="a.zone.example", fetched=1))
+    frontier_on(storage).commit()
+    frontier = restarted(storage, max_untried_hosts=1)
+    offer(frontier, "http://a.zone.example/2")
+    assert frontier.host_count == 1
+    frontier.shedder.set_aside("a.zone.example")
+    assert frontier.host_count == 1
+    offer(frontier, "http://b.zone.example/1")
+    assert frontier.withheld.hosts == 1
+
+
+def test_clock_set_back_moves_the_times_of_stored_hosts(tmp_path: Path) -> None:
+    storage = LmdbStorage(tmp_path)
+    names = [f"h{number}.example" for number in range(3000)]
+    for name in names:
+        storage.put_host(HostRecord(name=name, robots=b"", robots_at=9 * LATER, ready_at=9 * LATER))
+    first = frontier_on(storage)
+    first.lease(9 * LATER)
+    first.host_queue.changed.clear()
+    first.commit()
+    frontier = restarted(storage)
+    assert not any(frontier.shedder.is_in_memory(name) for name in names)
+    frontier.lease(LATER)
+    assert sorted(record.name for record in storage.hosts()) == sorted(names)
+    assert {(record.robots_at, record.ready_at) for record in storage.hosts()} == {(LATER, LATER)}
+    storage.close()
+
+
+def test_revisit_of_stored_host_that_was_given_up_is_requested(storage: FrontierStorage) -> None:
+    storage.put_host(HostRecord(name="a.example", robots=b"", robots_at=1.0, failures=HOST_GIVEN_UP_AFTER))
+    first = frontier_on(storage)
+    first.lease(LATER)
+    first.host_queue.changed.clear()
+    first.commit()
+    frontier = restarted(storage)
+    assert not frontier.shedder.is_in_memory("a.example")
+    frontier.revisit(Entry(url="http://a.example/1", arm="a.example", score=1.0, sequence=1))
+    assert fetch_all(frontier, 2 * LATER) == [] and frontier.refused == {}
+    assert fetch_all(frontier, 2 * LATER + 10) == ["http://a.example/1"]

@@ -16,7 +16,7 @@ import pytest
 
 from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
-from motherlode.index.snapshot import DamagedError, is_damage, is_out_of_memory, is_refused, store_advice
+from motherlode.index.snapshot import DamagedError, is_damage, is_out_of_memory, is_refused, remedy, store_advice
 from tests.index.fakes import A, B, record, says, spoil, spoil_inside, union
 
 HERE = Path(__file__).parents[2]
@@ -245,3 +245,16 @@ def test_damage_during_reading_raises_with_advice(store: Path, read: str) -> Non
     with pytest.raises(DamagedError, match="Put back a copy"):
         list(opened.match(predicate="<http://ex.org/p>") if read == "match" else getattr(opened, read)())
     opened.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (PermissionError(13, "Permission denied", "out/quads/lock"), "make the folder of the crawl writable"),
+        (OSError(30, "Read-only file system"), "make the folder of the crawl writable"),
+        (OSError(28, "No space left on device"), "make space on the disk"),
+        (OSError("no such file"), ""),
+    ],
+)
+def test_remedy_says_what_to_do_first(error: Exception, words: str) -> None:
+    assert remedy(error) == (f"{words}, then " if words else "")

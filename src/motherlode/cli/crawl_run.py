@@ -22,8 +22,9 @@ from motherlode.crawler.config.values import format_count, format_duration, form
 from motherlode.crawler.control import read_control
 from motherlode.crawler.engine.factory import BeginRefresh, MakeParsers, assemble, make_notices
 from motherlode.crawler.engine.pipeline import NoNotices
-from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
+from motherlode.crawler.engine.recovery import is_frontier_damage
 from motherlode.crawler.explain.breadth_first import breadth_first_curve
+from motherlode.crawler.frontier_reader import frontier_advice
 from motherlode.crawler.notices import Notices
 from motherlode.crawler.recrawl.refresh_plan import RefreshKind, RefreshPlan, plan_shards
 from motherlode.crawler.report.crawl_report import build_report, write_report

@@ -113,8 +113,11 @@ class CrawlFolder:
 
     def require(self) -> None:
         """Raise JobError if no crawl was started in the folder."""
-        if not self.has_crawl:
-            raise JobError(f"{self.path} has no crawl: start one with `motherlode crawl SEED... -o {self.path}`")
+        if self.has_crawl:
+            return
+        if self.frontier.exists() or self.quads.exists():
+            raise JobError(f"the job of the crawl, {self.job_file}, is missing. {_job_advice()}")
+        raise JobError(f"{self.path} has no crawl: start one with `motherlode crawl SEED... -o {self.path}`")
 
     def read_job(self) -> Job:
         """Read the saved job, also of a folder that an earlier version wrote."""
@@ -122,15 +125,15 @@ class CrawlFolder:
         from motherlode.crawler.config.job_file import read_job_file
 
         self.require()
-        values = read_job_file(self.job_file, accept_renamed_keys=True)
+        try:
+            values = read_job_file(self.job_file, accept_renamed_keys=True)
+        except JobError as error:
+            raise JobError(f"{error}. {_job_advice()}") from error
         if self.secrets_file.exists():
             values |= read_job_file(self.secrets_file, accept_renamed_keys=True)
         if "seeds" not in values:  # every saved job has them, if only an empty list
             problem = "has no seeds" if values else "is empty"
-            raise JobError(
-                f"{self.job_file} {problem}, so it is not what the crawl wrote. Restore a copy if you have one, "
-                f'or write the job again, beginning with seeds = ["http://…"]: see {docs_url("crawl.md")}'
-            )
+            raise JobError(f"{self.job_file} {problem}, so it is not what the crawl wrote. {_job_advice()}")
         return Job(**values)
 
     def save_job(self, job: Job) -> None:
@@ -198,6 +201,11 @@ class CrawlFolder:
         """Return the allocated bytes of all files in the folder. The file of the frontier is sparse."""
         paths = (Path(root) / name for root, _, names in os.walk(self.path) for name in names)
         return sum(dict(map(_inode_and_blocks, paths)).values()) * _BLOCK_BYTES
+
+
+def _job_advice() -> str:
+    advice = 'Restore a copy if you have one, or write the job again, beginning with seeds = ["http://…"]: see '
+    return advice + docs_url("crawl.md")
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:

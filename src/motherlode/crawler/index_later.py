@@ -38,7 +38,7 @@ from motherlode.index.nquads_log import (
 )
 from motherlode.index.rebuild import is_store_damage
 from motherlode.index.segment_files import ManifestEntry
-from motherlode.index.snapshot import is_out_of_memory
+from motherlode.index.snapshot import DamagedError, is_out_of_memory
 
 if TYPE_CHECKING:
     from motherlode.index.compaction import Compaction
@@ -92,15 +92,19 @@ def copy_manifest(folder: CrawlFolder, manifest: Sequence[ManifestEntry]) -> Non
         write_atomically(folder.quads / _COPY_FILE, msgspec.msgpack.encode(copy))
 
 
-def _known_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
-    """Return the manifest of the last commit, from its copy if the frontier has not changed since it was made."""
-    try:
+def copied_manifest(folder: CrawlFolder) -> list[ManifestEntry] | None:
+    """Return the copy of the manifest; None if there is none, or the frontier has changed since it was made."""
+    with suppress(OSError, msgspec.MsgspecError):
         copy = msgspec.msgpack.decode((folder.quads / _COPY_FILE).read_bytes(), type=_ManifestCopy)
         if copy.frontier == _frontier_version(folder):
             return copy.manifest
-    except (OSError, msgspec.MsgspecError):
-        pass
-    return committed_manifest(folder)
+    return None
+
+
+def _known_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
+    """Return the manifest of the last commit, from its copy if the frontier has not changed since it was made."""
+    copied = copied_manifest(folder)
+    return committed_manifest(folder) if copied is None else copied
 
 
 def _frontier_version(folder: CrawlFolder) -> tuple[int, int]:
@@ -222,6 +226,8 @@ def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, tota
     from motherlode.crawler.engine.recovery import open_storage, requeue_lost
     from motherlode.index.quad_store import QuadStore
 
+    if _is_damaged(folder.store):
+        raise DamagedError(f"log and store of {folder.path} are damaged: {damaged_store_advice(folder)}")
     with locked_log(folder.quads):
         last = max((entry.number for entry in complete_manifest(folder.quads, committed_manifest(folder))), default=0)
         pages = _index(folder, progress=progress, damaged=True)
@@ -236,6 +242,14 @@ def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, tota
             store.close()
             storage.close()
     return pages, lost
+
+
+def damaged_store_advice(folder: CrawlFolder) -> str:
+    """Return what to do with a damaged store whose log is damaged, too. It may have pages that the log has lost."""
+    return (
+        f"move {folder.store} away, and `motherlode index {folder.path} --skip-damaged` builds a new store from what "
+        f"can be read of the log, and queues the other pages for `motherlode resume {folder.path}`"
+    )
 
 
 def compact(folder: CrawlFolder) -> Compaction:

@@ -18,12 +18,13 @@ from itertools import chain
 from math import inf
 from pathlib import Path
 from shlex import quote
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.index_later import committed_manifest, find_unread, has_log
+from motherlode.crawler.index_later import committed_manifest, damaged_store_advice, find_unread, has_log
 from motherlode.frontier import STORAGE_ERRORS, LmdbStorage, UrlState, damage
 from motherlode.frontier.storage.tables import UNCHANGED
 from motherlode.index.page_record import CLUSTERS, OWN_GRAPHS, PAGE, PROVENANCE
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from motherlode.index.quad_store import QuadStore
 
 _MAX_EXAMPLES = 5
+_MAX_ERROR_CHARACTERS = 300
 _ML = PREFIXES["ml"]
 _READ_ERRORS = (OSError, RuntimeError, ValueError)
 
@@ -114,15 +116,18 @@ class _FolderCheck:
         self._folder = folder
         self._found = found
         self._unindexed: set[str] = set()
+        self._is_log_good = True
 
     def run(self) -> None:
         self._check_warc()
-        is_log_good = not has_log(self._folder) or self.check_log()
+        self._is_log_good = not has_log(self._folder) or self.check_log()
         store = self.open_store()
         storage = self._open_frontier()
         try:
-            if storage is not None and is_log_good:
+            if storage is not None and self._is_log_good:
                 self._check_pages(storage, store)
+            elif storage is not None:  # it is unknown which of them the log has
+                self._found.pages += sum(1 for _ in last_visits(storage))
             if store is not None and self._check_graphs(store) and self._folder.read_job().words:
                 self._check_words(store)
         finally:
@@ -204,12 +209,15 @@ class _FolderCheck:
             raise error
         path = self._folder.store
         advice = f"put back a copy; or {self._new_store}"
-        problem = str(error) if isinstance(error, DamagedError) else f"the store in {path} cannot be read: {error}"
+        cause = error.__cause__ if isinstance(error, DamagedError) else None  # without the advice for other commands
+        problem = f"the store in {path} cannot be read: {cause or error}"
         self._report(Part.STORE, problem, advice)
 
     @property
     def _new_store(self) -> str:
         """Advice how to get a new store."""
+        if not self._is_log_good:
+            return damaged_store_advice(self._folder)
         if has_log(self._folder):
             return "--repair builds the store again from the log"
         return f"move {self._folder.store} away, and `motherlode resume {self._folder.path}` makes a new one"
@@ -284,7 +292,8 @@ class _FolderCheck:
         except DamagedError:  # of the store
             raise
         except (OSError, ValueError) as error:
-            self._report(Part.WORDS, f"the index of words in {self._folder.words} cannot be read: {error}", advice)
+            why = shorten(str(error), _MAX_ERROR_CHARACTERS)  # tantivy quotes a damaged file
+            self._report(Part.WORDS, f"the index of words in {self._folder.words} cannot be read: {why}", advice)
         if missing:
             self._report(Part.WORDS, f"{len(missing)} pages are not in the index of words", advice, urls=missing)
 

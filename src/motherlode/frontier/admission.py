@@ -99,7 +99,10 @@ class Domains:
         return True
 
     def restore(self, name: str, *, relevant: bool) -> None:
-        """Count a host that an earlier run admitted, and that has a record."""
+        """Count a host that an earlier run admitted, and that has a record which `relevance` knows."""
+        domain = registrable_domain(name)
+        if name in (domain, f"www.{domain}"):
+            return  # counted when the account is opened
         account = self._open_account(name)
         if account is not None:
             account.admitted += name not in self._named
@@ -263,7 +266,7 @@ class Admission:
         self.revisits_left = 0
         """Number of known pages that wait for a revisit."""
 
-    def load(self) -> bool:
+    def load(self, restore_hosts: Callable[[], None]) -> bool:
         """Restore the state of an earlier run from the storage. Return whether there was one."""
         account = self._storage.note(_COUNTERS_KEY)
         if account is not None:
@@ -275,10 +278,7 @@ class Admission:
         self.postponed = [(until, entry.sequence, entry, "") for until, entry in self._storage.postponed()]
         self.revisits_left = sum(entry.is_revisit for _, _, entry, _ in self.postponed)
         heapq.heapify(self.postponed)
-        for record in self._storage.hosts():
-            self._host_queue.restore(record)
-            if record.admitted:
-                self.domains.restore(record.name, relevant=record.relevant > 0)
+        restore_hosts()
         for arm, name, count in self._storage.waiting():
             self._add_waiting(name, arm, count)
             if is_revisit_arm(arm):

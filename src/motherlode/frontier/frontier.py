@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -89,7 +89,9 @@ class Frontier:
         is_stale: Callable[[str], bool] | None = None,
         max_untried_hosts: int = MAX_UNTRIED_HOSTS,
         keep_own: KeepOwn | None = None,
+        idle_hosts_on_disk: bool = False,
     ) -> None:
+        """With `idle_hosts_on_disk`, idle hosts of an earlier run stay in the storage until they are needed."""
         self._storage = storage
         self._policy = policy
         self._waits = policy if isinstance(policy, Waits) else None
@@ -125,7 +127,8 @@ class Frontier:
         """The URLs that failed and wait for their next attempt."""
         self.shedder = Shedder(self._admission, self.host_queue, storage, policy)
         """Takes waiting URLs and idle hosts out of memory, if memory has a ceiling."""
-        self._reopened = self._admission.load()
+        restore_hosts = partial(self.shedder.restore_hosts, idle_on_disk=idle_hosts_on_disk)
+        self._reopened = self._admission.load(restore_hosts)
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
 
@@ -143,8 +146,9 @@ class Frontier:
         """
         name = host_of(entry.url)
         host = self._hosts.get(name)
-        if host is not None and given_up(host.record):
-            host.record.failures = HOST_GIVEN_UP_AFTER - 1
+        record = self.host_queue.find_stored(name) if host is None else host.record
+        if record is not None and given_up(record):
+            self.host_queue.host(name).record.failures = HOST_GIVEN_UP_AFTER - 1
             self._changed.add(name)
         self._admission.revisits_left += 1
         self._admission.enqueue(msgspec.structs.replace(entry, arm=revisit_arm(name), attempts=0, hops=0))
@@ -214,6 +218,7 @@ class Frontier:
         seconds = self._admission.now - now
         _LOGGER.warning(_SET_BACK, seconds)
         self.host_queue.turn_back(seconds)
+        self.shedder.turn_back(seconds)
         self._admission.correct_times(lambda when: when - seconds)
         self._admission.now = now
         self._awaited_since -= seconds
@@ -478,9 +483,10 @@ class Frontier:
     def host_count(self) -> int:
         return self.host_queue.host_count + self._admission.domains.withheld_hosts
 
-    def host_records(self) -> list[HostRecord]:
-        """Return the records of the hosts that this run or an earlier one contacted."""
-        return [host.record for host in self._hosts.values()]
+    def host_records(self) -> Iterator[HostRecord]:
+        """Yield the records of the hosts that this run or an earlier one contacted."""
+        yield from [host.record for host in self._hosts.values()]
+        yield from self.shedder.stored_records()
 
     def commit(self) -> None:
         """Make the state durable. The caller has already made the quads of every finished page durable."""

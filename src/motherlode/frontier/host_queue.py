@@ -61,7 +61,7 @@ class HostQueue:
         """Hosts that this run or an earlier one contacted. Unseen hosts with waiting URLs are in `unseen_hosts`."""
         self.find_stored: Callable[[str], HostRecord | None] = lambda name: None
         """Returns the stored record of a host that is no longer in `hosts` (`shedder`); None if there is none."""
-        self.stored_hosts = 0  # number of hosts that were removed from `hosts` to save memory
+        self.stored_hosts = 0  # number of hosts with a stored record that are not in memory
         self.unseen_hosts = SnoozedHosts()
         self.changed: set[str] = set()
         """Hosts whose records must be stored with the next commit."""
@@ -99,28 +99,25 @@ class HostQueue:
 
     def _create_host(self, name: str) -> Host:
         arm, stored = self.unseen_hosts.take(name), self.find_stored(name)
-        self.stored_hosts -= stored is not None
-        self.restore(stored or HostRecord(name=name, ready_at=self._not_before, admitted=False))
-        host = self.hosts[name]
+        self.stored_hosts -= arm is None and stored is not None
+        host = self.restore(stored or HostRecord(name=name, admitted=False))
+        restarted_at = self._not_before - self._politeness.delay
+        host.record.ready_at = max(host.record.ready_at, restarted_at + self.delay(host))
         if arm is not None:
             host.arms[arm] = None
             host.record.admitted = True
         return host
 
-    def restore(self, record: HostRecord) -> None:
+    def restore(self, record: HostRecord) -> Host:
         """Restore the record of a host from the storage."""
         record.address = ""  # it is looked up again, because it may change
-        self.hosts[record.name] = Host(record, credited=record.relevant > 0)
+        host = self.hosts[record.name] = Host(record, credited=record.relevant > 0)
+        return host
 
     @property
     def host_count(self) -> int:
         """Number of hosts, without those that the limit on untried hosts per domain withholds."""
         return len(self.hosts) + len(self.unseen_hosts) + self.stored_hosts
-
-    @property
-    def has_unseen(self) -> bool:
-        """True if URLs of hosts wait that were never contacted."""
-        return len(self.unseen_hosts) > 0
 
     def relevance(self, name: str) -> bool | None:
         """Return whether an admitted host has a relevant page; None for a host that is not admitted."""
@@ -137,7 +134,9 @@ class HostQueue:
         """Note that URLs were added to an arm of an admitted host."""
         host = self.hosts.get(name)
         if host is None:
+            is_new = name not in self.unseen_hosts
             if self.unseen_hosts.put(name, arm):
+                self.stored_hosts -= is_new and self.find_stored(name) is not None
                 return
             host = self.host(name)
         self.add_arm(host, arm)

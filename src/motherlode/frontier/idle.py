@@ -67,7 +67,7 @@ class Retries:
         if self._admission.waiting == self._admission.domains.withheld_urls:
             return len(self) > 0
         waiting = (host for host in self._host_queue.hosts.values() if host.arms)
-        return not self._host_queue.has_unseen and all(host.record.unread_since is not None for host in waiting)
+        return not len(self._host_queue.unseen_hosts) and all(host.record.unread_since is not None for host in waiting)
 
     def give_up(self, now: float) -> list[tuple[Entry, str]]:
         """End all URLs that wait for a retry as failed, and give up the hosts whose robots.txt cannot be read.

@@ -8,6 +8,7 @@ failures of the host are not forgotten.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 
 from motherlode.frontier.admission import Admission
@@ -52,7 +53,7 @@ class Shedder:
         if host is not None:
             self._remove_arm(host, arm)
         elif self._host_queue.unseen_hosts.take(name, arm) is not None:
-            self._admission.domains.forget(name)
+            self._leave_memory(name, is_admitted=True)
         else:
             self._admission.domains.drop(name, arm, urls)
         return urls
@@ -85,7 +86,7 @@ class Shedder:
             if name not in queue.changed and name not in with_grants and _is_idle(host, now)
         }
         for name in idle:
-            self._remove_host(queue.hosts.pop(name).record)
+            self._leave_memory(name, is_admitted=queue.hosts.pop(name).record.admitted)
         for times in (queue.ready_times, queue.held_times):
             times.remove(idle)
         queue.unresolved = {name: None for name in queue.unresolved if name not in idle}
@@ -95,11 +96,39 @@ class Shedder:
         queue.find_stored = self._storage.host
         return len(idle)
 
-    def _remove_host(self, record: HostRecord) -> None:
-        if self._storage.host(record.name) is not None:
-            self._host_queue.stored_hosts += 1
-        elif record.admitted:
-            self._admission.domains.forget(record.name)
+    def _leave_memory(self, name: str, *, is_admitted: bool) -> None:
+        """Count a host that left the memory: it is stored, or unknown from now on."""
+        stored = self._storage.host(name)
+        self._host_queue.stored_hosts += stored is not None
+        if is_admitted and (stored is None or not stored.admitted):
+            self._admission.domains.forget(name)
+
+    # ── stored hosts ─────────────────────────────────────────────────────────────────────────────────────
+
+    def restore_hosts(self, *, idle_on_disk: bool) -> None:
+        """Restore the hosts of an earlier run. With `idle_on_disk`, only those leave the storage that waited then."""
+        queue, admission = self._host_queue, self._admission
+        find_stored, queue.find_stored = queue.find_stored, self._storage.host
+        for record in self._storage.hosts():
+            if idle_on_disk and _is_past(record, admission.now):
+                queue.stored_hosts += 1
+            else:
+                queue.restore(record)
+            if record.admitted:
+                admission.domains.restore(record.name, relevant=record.relevant > 0)
+        if not queue.stored_hosts:
+            queue.find_stored = find_stored
+
+    def stored_records(self) -> Iterator[HostRecord]:
+        """Yield the records of the hosts that are only in the storage."""
+        hosts = self._host_queue.hosts
+        return (record for record in self._storage.hosts() if record.name not in hosts)
+
+    def turn_back(self, seconds: float) -> None:
+        """Move the times of stored hosts back, because the machine's clock was set back."""
+        for record in self.stored_records():
+            record.correct_times(lambda time: time - seconds, lambda time: time - seconds)
+            self._storage.put_host(record)
 
 
 def _is_idle(host: Host, now: float) -> bool:
@@ -107,6 +136,12 @@ def _is_idle(host: Host, now: float) -> bool:
     if is_used or host.is_ready or host.asking or host.in_ip_queue:
         return False
     return host.record.ready_at + _IDLE_SECONDS <= now or _is_new(host.record)
+
+
+def _is_past(record: HostRecord, now: float) -> bool:
+    """Return whether the host waits for nothing, and all its times have passed."""
+    waits = record.unread_since is not None or record.unresolved_since is not None
+    return not waits and max(record.ready_at, record.robots_at, record.secure_robots_at) <= now
 
 
 def _is_new(record: HostRecord) -> bool:

@@ -66,10 +66,9 @@ _FULL = ("no space left", "disk full")
 _NO_MEMORY = ("cannot allocate memory", "memoryerror", "bad_alloc", "failed to map segment", "memory allocation of")
 _WRITER_ENDED = "the process that indexes the quads has ended"
 """Message if the indexer has ended, for example because a limit of its address space allows no threads."""
+_NOT_WRITABLE = ("permission denied", "operation not permitted", "read-only file system")
 _REFUSED = (
-    "permission denied",
-    "operation not permitted",
-    "read-only file system",
+    *_NOT_WRITABLE,
     "too many open files",
     "resource temporarily unavailable",  # another process holds the lock, or no thread can be started
     _WRITER_ENDED,
@@ -85,6 +84,8 @@ def remedy(error: BaseException) -> str:
     """Return what the user must do before a command can go on, as the beginning of a sentence; "" if unknown."""
     if is_full_disk(error):
         return "make space on the disk, then "
+    if _mentions(error, _NOT_WRITABLE):
+        return "make the folder of the crawl writable, then "
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and (is_out_of_memory(error) or _mentions(error, (_WRITER_ENDED,))):
         return (

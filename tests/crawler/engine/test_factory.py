@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job, JobError, check
 from motherlode.crawler.engine.factory import Assembled, _instructions, assemble
-from motherlode.frontier import LmdbStorage
+from motherlode.frontier import HostRecord, LmdbStorage
 from motherlode.index.page_record import PROVENANCE
 from motherlode.index.quad_store import QuadStore
 from motherlode.model import Visit
@@ -106,6 +107,28 @@ def test_a_recorded_web_needs_no_journal_and_is_not_waited_for(tmp_path: Path) -
     assert totals.failures["not-found"] >= 1
     assert totals.seconds < 100
     assert not folder.journal.exists()
+
+
+@pytest.mark.parametrize(("memory", "in_memory"), [(None, 20), (500_000_000, 0)])
+async def test_resume_under_a_memory_ceiling_leaves_idle_hosts_on_disk(
+    tmp_path: Path, memory: int | None, in_memory: int
+) -> None:
+    folder, _ = await asyncio.to_thread(crawled, tmp_path / "out", small_web(tmp_path / "web.warc.gz", plain=0))
+    storage = LmdbStorage(folder.frontier)
+    before = sum(1 for _ in storage.hosts())
+    for number in range(20):
+        storage.put_host(HostRecord(name=f"host{number}.example", fetched=1))
+    storage.commit()
+    storage.close()
+    folder.lock()
+    try:
+        made = assemble(replace(folder.read_job(), memory=memory), folder)
+        await visits(made)
+    finally:
+        folder.unlock()
+    shedder = made.frontier.shedder
+    assert sum(shedder.is_in_memory(f"host{number}.example") for number in range(20)) == in_memory
+    assert made.frontier.host_count == before + 20
 
 
 def test_every_run_is_on_record_with_what_it_was_asked_for(tmp_path: Path) -> None:

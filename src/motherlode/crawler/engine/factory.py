@@ -442,6 +442,7 @@ def _frontier(
         is_stale=None if http is None else http.is_stale,
         admit=(lambda entry: admit(entry) or obeyed.refusal(entry.url)) if job.obey_usage else admit,
         max_untried_hosts=job.max_untried_hosts,
+        idle_hosts_on_disk=job.memory is not None,
     )
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from enum import Enum
 from itertools import islice
 from math import inf
@@ -355,7 +355,7 @@ class OutageMonitor:
         await cancel([self._round] if self._round is not None else [])
 
 
-def _responding_hosts(records: list[HostRecord]) -> Iterator[tuple[str, str]]:
+def _responding_hosts(records: Iterable[HostRecord]) -> Iterator[tuple[str, str]]:
     """Yield network and origin of the hosts that responded in an earlier run."""
     for record in records:
         if record.robots is not None or record.secure_robots is not None:

@@ -20,10 +20,11 @@ import msgspec
 
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.folder import CrawlFolder, write_atomically
+from motherlode.crawler.frontier_reader import check_frontier, frontier_advice, open_to_read
 from motherlode.crawler.index_later import MANIFEST, copy_manifest, decode_manifest
 from motherlode.crawler.stats.counters import Counters, Estimator
 from motherlode.crawler.url_rules import TrapWatch
-from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, SavedStateError, UrlState, damage
+from motherlode.frontier import STORAGE_ERRORS, FrontierStorage, LmdbStorage, SavedStateError, UrlState
 from motherlode.index.indexer import BackgroundIndexer, IndexPaths
 from motherlode.index.nquads_log import NoIndexer, NQuadsLog, log_from_store
 from motherlode.index.quad_store import QuadStore
@@ -80,11 +81,7 @@ def _write_missing_log(folder: CrawlFolder, storage: LmdbStorage) -> int:
 
 def open_storage(folder: CrawlFolder) -> LmdbStorage:
     _remove_uncommitted(folder)
-    found = damage(folder.frontier)
-    if found:
-        if is_refused(OSError(found)):
-            raise OSError(f"the frontier in {folder.frontier} cannot be checked: {found}")
-        raise DamagedError(frontier_advice(folder, found))
+    check_frontier(folder)
     try:
         return LmdbStorage(folder.frontier)
     except SavedStateError:
@@ -113,14 +110,6 @@ def is_frontier_damage(error: BaseException) -> bool:
     True
     """
     return any(word in str(error) for word in ("MDB_CORRUPTED", "MDB_PAGE_NOTFOUND", "MDB_INVALID", "MDB_PANIC"))
-
-
-def frontier_advice(folder: CrawlFolder, why: str) -> str:
-    return (
-        f"the frontier in {folder.frontier} is damaged: {why}. The quads in {folder.store} are untouched: "
-        f"`motherlode query` and `export` work. Put back a copy of the frontier if you have one; or move it away and "
-        f"`motherlode resume {folder.path}` begins again from the seeds, and replaces the pages that it finds again"
-    )
 
 
 def requeue_lost(storage: LmdbStorage, store: Pages, *, in_a_row: int | None = _IN_A_ROW) -> int:
@@ -268,7 +257,7 @@ def _read_from_crawl(folder: CrawlFolder) -> Model:
 def _read_from_storage(folder: CrawlFolder) -> Model | None:
     """Read the model of a crawl or shard. Return None if no policy state is saved."""
     job = folder.read_job()
-    storage = LmdbStorage(folder.frontier, read_only=True)
+    storage = open_to_read(folder)
     try:
         state, saved = storage.note("policy"), storage.note("totals")
     finally:

@@ -15,6 +15,7 @@ import msgspec
 
 from motherlode.crawler.explain.explanation import load_policy
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.frontier_reader import open_to_read
 from motherlode.crawler.report.crawl_report import BREADTH_FIRST
 from motherlode.crawler.report.plot import Curve
 from motherlode.crawler.stats.reader import CrawlStats
@@ -51,7 +52,7 @@ def estimate_breadth_first(folder: CrawlFolder, *, fetched: int) -> Points:
     for part in folder.shard_folders() or [folder]:
         if not part.frontier.exists():
             continue
-        with closing(LmdbStorage(part.frontier, read_only=True)) as storage:
+        with closing(open_to_read(part)) as storage:
             policy: object = load_policy(job, storage)
             entries = list(islice(storage.entries(), MAX_URLS + 1))
             if not isinstance(policy, PredictsRelevance) or len(entries) > MAX_URLS:

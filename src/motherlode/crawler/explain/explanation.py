@@ -20,6 +20,7 @@ from motherlode.crawler.config.values import format_moment
 from motherlode.crawler.explain import history
 from motherlode.crawler.explain.checks import DELAY, DOMAIN_LIMIT, Check, link_from_home_page, run_checks
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.frontier_reader import open_to_read
 from motherlode.crawler.recrawl.revisits import WITHDRAWN, RevisitResult
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Entry, LmdbStorage, UrlState, is_revisit_arm
@@ -152,7 +153,7 @@ def explain_url(folder: CrawlFolder, url: str) -> UrlExplanation:
 
 
 def _open_storage(folder: CrawlFolder) -> closing[LmdbStorage]:
-    return closing(LmdbStorage(folder.frontier, read_only=True))
+    return closing(open_to_read(folder))
 
 
 def _other_scheme(url: str) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.explain.explanation import load_policy
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.frontier_reader import open_to_read
 from motherlode.frontier import LmdbStorage, is_revisit_arm
 from motherlode.model import Explains, Link, LinkSource, Policy, Rating, Summarizes, SummaryLine, ValuesArms, Visit
 from motherlode.policies.motherlode.arm_key import describe_arm
@@ -88,7 +89,7 @@ def read_policy_summary(folder: CrawlFolder, *, most: int) -> PolicySummary:
 
 def _summarize(folder: CrawlFolder, job: Job, most: int) -> PolicySummary:
     """Return the summary for one process of a crawl."""
-    with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
+    with closing(open_to_read(folder)) as storage:
         policy = load_policy(job, storage)
         waiting = list(storage.waiting())
         found = PolicySummary(

@@ -15,9 +15,10 @@ from uuid import uuid4
 import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.frontier_reader import open_to_read
 from motherlode.crawler.recrawl.forever import revisits_of
 from motherlode.crawler.recrawl.revisits import DEFAULT_IDENTIFIER, Revisits, rank_pages, read_memories
-from motherlode.frontier import Frontier, LmdbStorage, is_revisit_arm
+from motherlode.frontier import Frontier, is_revisit_arm
 
 
 class RefreshKind(Enum):
@@ -93,7 +94,7 @@ def plan_shards(
 
 
 def _read_shard(part: CrawlFolder, now: float, *, is_limited: bool, always: frozenset[str]) -> _ShardPages:
-    with closing(LmdbStorage(part.frontier, read_only=True)) as storage:
+    with closing(open_to_read(part)) as storage:
         waiting = [(is_revisit_arm(arm), count) for arm, _, count in storage.waiting()]
         retries = sum(entry.is_revisit for _, entry in storage.postponed())
         memories = read_memories(storage) if is_limited else ()

@@ -11,6 +11,7 @@ from contextlib import closing
 import msgspec
 
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.frontier_reader import open_to_read
 from motherlode.frontier import LmdbStorage
 from motherlode.frontier.storage.tables import (
     FAILED_LABEL,
@@ -81,7 +82,7 @@ def read_pages(
     folder.require()
     for part in folder.shard_folders() or [folder]:
         if part.frontier.exists():
-            with closing(LmdbStorage(part.frontier, read_only=True)) as storage:
+            with closing(open_to_read(part)) as storage:
                 selection = _Selection(storage, failed=failed, problems=problems, relevant=relevant, host=host)
                 yield from map(make_row, selection.visits())
 

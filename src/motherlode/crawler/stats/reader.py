@@ -13,11 +13,12 @@ import msgspec
 
 from motherlode.crawler.config.sources import SourceSettings
 from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.frontier_reader import open_to_read
 from motherlode.crawler.index_later import MANIFEST, decode_manifest, find_unread
 from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
 from motherlode.crawler.stats.counters import sum_of_estimates as sum_of_estimates
 from motherlode.crawler.stats.page_list import read_pages
-from motherlode.frontier import HostRecord, LmdbStorage, Withheld, is_revisit_arm
+from motherlode.frontier import HostRecord, Withheld, is_revisit_arm
 from motherlode.index.nquads_log import log_damage
 from motherlode.index.quad_store import store_bytes
 from motherlode.model import Visit
@@ -195,7 +196,7 @@ def sum_curves(parts: Sequence[Counters]) -> list[tuple[int, int]]:
 def _read_stats(folder: CrawlFolder) -> CrawlStats:
     if not folder.frontier.exists():
         return CrawlStats(totals=Counters(), hosts=(), known_urls=0, refused={}, disk=folder.measure_disk_use())
-    with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
+    with closing(open_to_read(folder)) as storage:
         saved, frontier = storage.note("totals"), storage.note("frontier")
         left, stopped_early = _decode_estimate(storage.note("estimate"))
         state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
@@ -221,7 +222,7 @@ def count_waiting_revisits(folder: CrawlFolder) -> int:
 
 
 def _count_revisits(folder: CrawlFolder) -> int:
-    with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
+    with closing(open_to_read(folder)) as storage:
         waiting = sum(count for arm, _, count in storage.waiting() if is_revisit_arm(arm))
         return waiting + sum(entry.is_revisit for _, entry in storage.postponed())
 
@@ -305,7 +306,7 @@ def _merge_sink_states(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def read_visits(folder: CrawlFolder) -> Iterator[Visit]:
     """Yield all recorded visits in order."""
     folder.require()
-    with closing(LmdbStorage(folder.frontier, read_only=True)) as storage:
+    with closing(open_to_read(folder)) as storage:
         decode = msgspec.msgpack.Decoder(Visit).decode
         for record in storage.visits():
             yield decode(record)
