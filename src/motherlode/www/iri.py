@@ -25,6 +25,7 @@ _PRIVATE = "\\ue000-\\uf8ff\\U000f0000-\\U000ffffd\\U00100000-\\U0010fffd"
 _ESCAPE = "%[0-9A-Fa-f]{2}"
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*+:"
 _ABSOLUTE = re.compile(_SCHEME)
+_WITHOUT_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*+):)?(?://([^/?#]*+))?([^?#]*+)(?:\?([^#]*+))?(?:#(.*+))?", re.DOTALL)
 
 
@@ -106,6 +107,15 @@ def split_curie(text: str) -> tuple[str, str] | None:
     """Return prefix and reference of a CURIE, which JSON-LD calls a compact IRI; None if the text is not one."""
     prefix, colon, reference = text.partition(":")
     return None if not colon or reference.startswith("//") else (prefix, reference)
+
+
+def complete_namespace(iri: str) -> str:
+    """Return a namespace with a slash added if it has no path. Terms would become part of the host name otherwise.
+
+    >>> complete_namespace("http://schema.org"), complete_namespace("http://schema.org/")
+    ('http://schema.org/', 'http://schema.org/')
+    """
+    return iri + "/" if _WITHOUT_PATH.fullmatch(iri) else iri
 
 
 def check(text: str) -> Iri:

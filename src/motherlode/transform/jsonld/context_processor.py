@@ -25,7 +25,7 @@ from motherlode.transform.jsonld.processor_options import (
     is_well_formed,
 )
 from motherlode.transform.jsonld.term_definitions import TermDefiner, parse_direction
-from motherlode.www.iri import is_absolute, resolve
+from motherlode.www.iri import complete_namespace, is_absolute, resolve
 
 _CACHE = ContextCache(entries=1024, weight=200_000)
 _MAX_CACHED_CONTEXT_BYTES = 32_768
@@ -235,7 +235,7 @@ class ContextProcessor:
             if not is_remote:  # the base of a remote context is ignored
                 result.base = self._parse_base(value, result)
         elif name == "@vocab":
-            result.vocab = self._parse_vocab(value, result)
+            result.vocab = self._complete_vocab(self._parse_vocab(value, result))
         elif name == "@language":
             require(value is None or isinstance(value, str), "invalid default language", value)
             result.language = value
@@ -273,6 +273,17 @@ class ContextProcessor:
         resolved = expanded if base is None else resolve(base, expanded)
         require(is_absolute(resolved), "invalid vocab mapping", expanded)
         return resolved
+
+    def _complete_vocab(self, vocab: str | None) -> str | None:
+        """Return the vocabulary mapping with a slash added if it has no path, unless repairs are off."""
+        namespace = vocab and complete_namespace(vocab)
+        if namespace == vocab:
+            return vocab
+        self._is_document_specific = True
+        if not self._repairs_iris:
+            return vocab
+        self._notes.add(f"a slash was added to the vocabulary {vocab}", vocab or "", repaired=True)
+        return namespace
 
     def _base_of(self, active: ActiveContext) -> str | None:
         if active.base is DOCUMENT:

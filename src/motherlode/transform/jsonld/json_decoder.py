@@ -302,11 +302,24 @@ def decode(text: str) -> DecodedJson:
     if len(text) > MAX_CHARACTERS:
         return DecodedJson(failure=JsonRepair(0, f"longer than {MAX_CHARACTERS} characters"))
     try:
-        return DecodedJson(values=[msgspec.json.decode(text)])
+        value = msgspec.json.decode(text)
     except RecursionError:
         return DecodedJson(failure=JsonRepair(0, "nested too deep"))
     except ValueError:  # raised by msgspec for invalid JSON, and for lone surrogates
         return _decode_with_repairs(text)
+    if isinstance(value, str) and _OPENING.match(value.lstrip()):
+        return _decode_string(value)
+    return DecodedJson(values=[value])
+
+
+def _decode_string(value: str) -> DecodedJson:
+    """Decode the JSON in a JSON string. Its offsets do not refer to the page."""
+    decoded = decode(value)
+    decoded.repairs = [JsonRepair(0, repair.message) for repair in decoded.repairs]
+    decoded.repairs.insert(0, JsonRepair(0, "JSON inside a JSON string"))
+    if decoded.failure is not None:
+        decoded.failure = JsonRepair(0, decoded.failure.message)
+    return decoded
 
 
 def _decode_with_repairs(text: str) -> DecodedJson:

@@ -15,6 +15,7 @@ from motherlode.transform.source_locations import IriProblems
 from motherlode.www.iri import (
     Iri,
     check,
+    complete_namespace,
     is_absolute,
     resolve_and_check,
     split_curie,
@@ -169,7 +170,6 @@ class CurieResolver:
 _TOKEN_CONTEXT = frozenset({"vocab", "xml:base"})
 """Attributes that change the meaning of tokens."""
 _USES_VOCABULARY = f"<{_RDFA}usesVocabulary>"
-_WITHOUT_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _MAX_PREFIXES = 1_000
 """Maximum number of prefixes in scope of one element. Each element that declares one copies them all."""
 
@@ -225,11 +225,11 @@ def _add_prefixes(element: RdfaElement, context: EvaluationContext, graph: Proce
 
 
 def _add_slash(iri: str, graph: ProcessorGraph) -> str:
-    """Return a namespace with a slash added if it has no path. Terms would become part of the host name otherwise."""
-    if not _WITHOUT_PATH.fullmatch(iri):
-        return iri
-    graph.add_repair(f"a slash was added to the namespace {iri}", iri)
-    return iri + "/"
+    """Return a namespace with a slash added if it has no path, and record the repair."""
+    namespace = complete_namespace(iri)
+    if namespace != iri:
+        graph.add_repair(f"a slash was added to the namespace {iri}", iri)
+    return namespace
 
 
 def _iter_mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
