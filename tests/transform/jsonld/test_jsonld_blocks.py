@@ -360,7 +360,7 @@ def test_extract_spaces_around_context_url_are_ignored() -> None:
         '{"@context": "https://schema.org", "@type ": "Person", " name": "Ann"}',
         '{"@context": {"@vocab": "http://schema.org/"}, "@type": "\\nPerson", "\\tname ": "Ann"}',
         '{"@context": {"@vocab": "http://schema.org"}, "@type": "Person", "name": "Ann"}',
-        '{"@context": "https://schema.org", "@type": "Person", "name": {"@value": "Ann", "@language": "en_US"}}',
+        '{"@context": "https://schema.org", "@type": "Person", "name": {"@value": "Ann", "@language": "in English"}}',
         json.dumps('{"@context": "https://schema.org", "@type": "Person", "name": "Ann"}'),
     ],
 )

@@ -275,8 +275,7 @@ class StatementEmitter:
             if not self._repairs_iris:
                 self._report_lost("language tag", language)
                 return None
-            self._notes.add(f"invalid language tag, left out: {shorten(language)}", language, repaired=True)
-            language = ""
+            self._notes.add(f"invalid language tag: {shorten(language)}", language, repaired=True)
         if not isinstance(value, str):
             value, datatype = _convert_native_value(value, datatype)
         if "@direction" in item and self._direction is not None:
