@@ -1,5 +1,7 @@
 """Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in docstrings are those of section 4.1.2."""
 
+import re
+
 import msgspec
 from msgspec.structs import replace
 
@@ -27,6 +29,9 @@ from motherlode.transform.jsonld.processor_options import (
 from motherlode.transform.jsonld.term_definitions import TermDefiner, parse_direction
 from motherlode.www.iri import complete_namespace, is_absolute, resolve
 
+_HTTP_URL = re.compile("https?://[^/]", re.IGNORECASE)
+_SCHEME_REST = re.compile("(?:https?(?::|(?=/)))?/*", re.IGNORECASE)
+"""What may be left of a scheme at the start of a URL, as in `//a.example`, `https:a.example` and `https//a.example`."""
 _CACHE = ContextCache(entries=1024, weight=200_000)
 _MAX_CACHED_CONTEXT_BYTES = 32_768
 """Longer contexts are not cached."""
@@ -163,6 +168,8 @@ class ContextProcessor:
     def _resolve_reference(self, reference: str, base: Base) -> str:
         if not self._strict:
             reference = reference.strip()
+            if not _HTTP_URL.match(reference) and (repaired := self._repair_scheme(reference)):
+                return repaired
         if is_absolute(reference):
             return reference
         if base is DOCUMENT:
@@ -170,12 +177,16 @@ class ContextProcessor:
             base = self._base
         if base is None:
             raise JsonLdError("loading document failed", reference)
-        with_scheme = "https://" + reference.lstrip("/")
-        if not self._strict and context_tables.is_bundled(with_scheme):
-            self._is_document_specific = True
-            self._notes.add(f"context URL without a scheme, read as {with_scheme}", reference, repaired=True)
-            return with_scheme
         return resolve(base, reference)
+
+    def _repair_scheme(self, reference: str) -> str:
+        """Return the URL of a bundled context for a reference that lacks the scheme or a part of it; "" for others."""
+        with_scheme = "https://" + _SCHEME_REST.sub("", reference, count=1)
+        if not context_tables.is_bundled(with_scheme):
+            return ""
+        self._is_document_specific = True
+        self._notes.add(f"context URL without a complete scheme, read as {with_scheme}", reference, repaired=True)
+        return with_scheme
 
     def _load(self, url: str) -> BundledContext | ProvidedContext | None:
         self._loads += 1

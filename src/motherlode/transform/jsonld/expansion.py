@@ -136,7 +136,8 @@ class Expander:
 
     def _leaves_type_scope(self, active: ActiveContext, element: Node) -> bool:
         """Return whether a type-scoped context ends here (step 7). It ends at the next node object."""
-        expanded = [self._find_key(active, name).iri for name in element]
+        known, find = active.key_cache, self._find_key
+        expanded = [(known.get(name) or find(active, name)).iri for name in element]
         return "@value" not in expanded and expanded != ["@id"]
 
     def _find_key(self, active: ActiveContext, name: str) -> ExpandedKey:
