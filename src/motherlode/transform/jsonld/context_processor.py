@@ -31,7 +31,7 @@ from motherlode.www.iri import complete_namespace, is_absolute, resolve
 
 _HTTP_URL = re.compile("https?://[^/]", re.IGNORECASE)
 _SCHEME_REST = re.compile("(?:https?(?::|(?=/)))?/*", re.IGNORECASE)
-"""What may be left of a scheme at the start of a URL, as in `//a.example`, `https:a.example` and `https//a.example`."""
+"""The rest of a scheme at the start of a URL, as in `//a.example`, `https:a.example` and `https//a.example`."""
 _CACHE = ContextCache(entries=1024, weight=200_000)
 _MAX_CACHED_CONTEXT_BYTES = 32_768
 """Longer contexts are not cached."""

@@ -141,7 +141,7 @@ class Expander:
         return "@value" not in expanded and expanded != ["@id"]
 
     def _find_key(self, active: ActiveContext, name: str) -> ExpandedKey:
-        """Return the expanded key for a name. Unless repairs are off, white space around an undefined name is removed."""
+        """Return the expanded key for a name. White space around undefined names is removed, unless repairs are off."""
         stripped = name.strip() if self._strips_iris else name
         if stripped == name or not stripped or active.term(name) is not None:
             return active.key(name)
