@@ -25,6 +25,8 @@ _PRIVATE = "\\ue000-\\uf8ff\\U000f0000-\\U000ffffd\\U00100000-\\U0010fffd"
 _ESCAPE = "%[0-9A-Fa-f]{2}"
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*+:"
 _ABSOLUTE = re.compile(_SCHEME)
+_HTTP_URL = re.compile("https?://[^/]", re.IGNORECASE)
+_SCHEME_REST = re.compile("(?:https?(?::|(?=/)))?/*", re.IGNORECASE)
 _WITHOUT_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*+):)?(?://([^/?#]*+))?([^?#]*+)(?:\?([^#]*+))?(?:#(.*+))?", re.DOTALL)
 
@@ -97,6 +99,18 @@ class Iri(NamedTuple):
 def is_absolute(reference: str) -> bool:
     """Return whether a reference has a scheme."""
     return _ABSOLUTE.match(reference) is not None
+
+
+def without_scheme_rest(reference: str) -> str | None:
+    """Return an HTTP URL whose scheme is incomplete without the rest of it; None if the scheme is complete.
+
+    >>> [without_scheme_rest(it) for it in ("https:a.example", "http//a.example", "//a.example", "a.example")]
+    ['a.example', 'a.example', 'a.example', 'a.example']
+    >>> [without_scheme_rest(it) for it in ("http://a.example", "urn:a")]
+    [None, None]
+    """
+    rest = reference if _HTTP_URL.match(reference) else _SCHEME_REST.sub("", reference, count=1)
+    return None if is_absolute(rest) else rest
 
 
 def without_fragment(iri: str) -> str:

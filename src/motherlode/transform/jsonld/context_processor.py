@@ -1,7 +1,5 @@
 """Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in docstrings are those of section 4.1.2."""
 
-import re
-
 import msgspec
 from msgspec.structs import replace
 
@@ -27,11 +25,8 @@ from motherlode.transform.jsonld.processor_options import (
     is_well_formed,
 )
 from motherlode.transform.jsonld.term_definitions import TermDefiner, parse_direction
-from motherlode.www.iri import complete_namespace, is_absolute, resolve
+from motherlode.www.iri import complete_namespace, is_absolute, resolve, without_scheme_rest
 
-_HTTP_URL = re.compile("https?://[^/]", re.IGNORECASE)
-_SCHEME_REST = re.compile("(?:https?(?::|(?=/)))?/*", re.IGNORECASE)
-"""The rest of a scheme at the start of a URL, as in `//a.example`, `https:a.example` and `https//a.example`."""
 _CACHE = ContextCache(entries=1024, weight=200_000)
 _MAX_CACHED_CONTEXT_BYTES = 32_768
 """Longer contexts are not cached."""
@@ -168,7 +163,8 @@ class ContextProcessor:
     def _resolve_reference(self, reference: str, base: Base) -> str:
         if not self._strict:
             reference = reference.strip()
-            if not _HTTP_URL.match(reference) and (repaired := self._repair_scheme(reference)):
+            rest = without_scheme_rest(reference)
+            if rest and (repaired := self._add_scheme(rest, reference)):
                 return repaired
         if is_absolute(reference):
             return reference
@@ -179,9 +175,9 @@ class ContextProcessor:
             raise JsonLdError("loading document failed", reference)
         return resolve(base, reference)
 
-    def _repair_scheme(self, reference: str) -> str:
-        """Return the URL of a bundled context for a reference that lacks the scheme or a part of it; "" for others."""
-        with_scheme = "https://" + _SCHEME_REST.sub("", reference, count=1)
+    def _add_scheme(self, rest: str, reference: str) -> str:
+        """Return the URL of a bundled context for a reference with an incomplete scheme; "" for others."""
+        with_scheme = "https://" + rest
         if not context_tables.is_bundled(with_scheme):
             return ""
         self._is_document_specific = True
