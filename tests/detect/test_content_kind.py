@@ -47,6 +47,23 @@ def test_turtle_without_declared_kind_is_turtle(text: bytes) -> None:
     assert sniff_rdf_text(text, KindHints()) is ContentKind.TURTLE
 
 
+LICENSE = b"# Permission is hereby granted.\n" * 400
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (LICENSE + b"@prefix : <#> .\n:a a :B .", ContentKind.TURTLE),
+        (LICENSE + b'<http://a/> <http://b/> "c" .\n', ContentKind.N_TRIPLES),
+        (b"@prefix : <#> .\n" + LICENSE + b":g { :a a :B . }", ContentKind.TRIG),
+        (b"@prefix : <#> .\n" + LICENSE + b':a :b "{" . # {', ContentKind.TURTLE),
+        (LICENSE + b"Disallow: /", ContentKind.TEXT),
+    ],
+)
+def test_rdf_text_behind_long_comments_has_its_kind(text: bytes, kind: ContentKind) -> None:
+    assert detect(text, url="http://example.org/x", content_type="text/plain").kind is kind
+
+
 @pytest.mark.parametrize("declared", [ContentKind.N_TRIPLES, ContentKind.N_QUADS, None])
 @pytest.mark.parametrize("version", [b'VERSION "1.2"\n', b'# c\nVERSION "1.2" # x\r\n\nVERSION  "1.1"\n'])
 def test_version_directive_does_not_change_kind_of_lines(declared: ContentKind | None, version: bytes) -> None:

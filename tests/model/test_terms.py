@@ -64,6 +64,13 @@ def test_literal_with_invalid_datatype_is_valid_ntriples(text: str, datatype: st
     assert found.datatype.value in (datatype, XSD + "string")
 
 
+@pytest.mark.parametrize(
+    ("written", "tag"), [("en_US", "@en-us"), ("zh_Hans-CN", "@zh-hans-cn"), ("_", ""), ("en_", ""), ("a b", "")]
+)
+def test_literal_language_with_underscores_gets_hyphens(written: str, tag: str) -> None:
+    assert literal("x", language=written) == f'"x"{tag}'
+
+
 def test_literal_datatype_is_written_unless_implicit() -> None:
     assert read(literal("1", datatype=XSD + "integer")) == ox.Literal("1", datatype=ox.NamedNode(XSD + "integer"))
     assert literal("x", datatype=XSD + "string") == '"x"'

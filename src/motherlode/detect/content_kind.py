@@ -8,7 +8,7 @@ from motherlode.www.media_types import MEDIA, RDF_NAMESPACE, XHTML_NAMESPACE, by
 from motherlode.www.xml import XmlHead, read_head
 
 _MAX_PROLOG_BYTES = 1 << 16
-"""Bytes that are searched for the XML root element after long comments and document types."""
+"""Bytes that are searched for the XML root element or for RDF after long comments and document types."""
 _MAX_JSON_BYTES = 1 << 20
 """Maximum number of bytes of JSON that are searched for keywords of JSON-LD."""
 _MAX_CHECKED_LINES = 8
@@ -41,6 +41,8 @@ def sniff(head: bytes, body: bytes, hints: KindHints) -> ContentKind | None:
     if _JSON.match(head):
         return _sniff_json(body, hints)
     rdf = sniff_rdf_text(head, hints)
+    if len(head) < len(body) and _needs_more_text(rdf, head, body):
+        rdf = sniff_rdf_text(body[:_MAX_PROLOG_BYTES].lstrip(), hints)
     if rdf is None and head.startswith(b"<"):
         return _sniff_markup(head, body, hints)
     return rdf
@@ -122,6 +124,13 @@ def sniff_rdf_text(head: bytes, hints: KindHints) -> ContentKind | None:
         is_bad_line = expected in _LINE_KINDS and not any(_TURTLE_ONLY.match(line) for line in _first_lines(text))
         return expected if is_bad_line else _sniff_turtle(text, hints)
     return None
+
+
+def _needs_more_text(found: ContentKind | None, head: bytes, body: bytes) -> bool:
+    """Whether RDF may begin after the head, behind long comments, or Turtle may have a graph there, as in TriG."""
+    if found is ContentKind.TURTLE:
+        return body.find(b"{", len(head), _MAX_PROLOG_BYTES) != -1
+    return found is None and head.startswith(b"#") and _end_of(_COMMENTS, head, 0) > len(head) // 2
 
 
 def _after_directives(text: bytes) -> int:

@@ -22,7 +22,7 @@ IRI_START = (
 _ABSOLUTE = re.compile(IRI_START)
 _IMPLICIT_DATATYPES = frozenset({XSD + "string", RDF + "langString", RDF + "dirLangString"})
 """Datatypes that N-Triples does not write: those of plain strings and of strings with a language tag."""
-_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+_LANGUAGE = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8})*")
 _ESCAPES = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"))
 """The backslash is first, because the other escapes add backslashes."""
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
@@ -43,12 +43,13 @@ def iri(value: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _language_tag(language: str) -> str:
-    """Return the language tag in lower case, or "" if it is invalid."""
-    return language.lower() if _LANGUAGE.fullmatch(language) else ""
+    """Return the language tag in lower case, with hyphens for underscores (en_US); "" if it is invalid."""
+    tag = language.lower().replace("_", "-")
+    return tag if _LANGUAGE.fullmatch(tag) else ""
 
 
 def literal(value: str, *, language: str = "", datatype: str = "") -> str:
-    r"""Return the term of a literal. An invalid language tag or datatype is dropped.
+    r"""Return the term of a literal. An invalid language tag or datatype is dropped, except that en_US means en-US.
 
     >>> literal('say "hi"\n'), literal("chat", language="fr"), literal("1", datatype=XSD + "integer")
     ('"say \\"hi\\"\\n"', '"chat"@fr', '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')

@@ -25,6 +25,9 @@ _PRIVATE = "\\ue000-\\uf8ff\\U000f0000-\\U000ffffd\\U00100000-\\U0010fffd"
 _ESCAPE = "%[0-9A-Fa-f]{2}"
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*+:"
 _ABSOLUTE = re.compile(_SCHEME)
+_HTTP_URL = re.compile("https?://[^/]", re.IGNORECASE)
+_SCHEME_REST = re.compile("(?:https?(?::|(?=/)))?/*", re.IGNORECASE)
+_WITHOUT_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*+):)?(?://([^/?#]*+))?([^?#]*+)(?:\?([^#]*+))?(?:#(.*+))?", re.DOTALL)
 
 
@@ -98,6 +101,18 @@ def is_absolute(reference: str) -> bool:
     return _ABSOLUTE.match(reference) is not None
 
 
+def without_scheme_rest(reference: str) -> str | None:
+    """Return an HTTP URL whose scheme is incomplete without the rest of it; None if the scheme is complete.
+
+    >>> [without_scheme_rest(it) for it in ("https:a.example", "http//a.example", "//a.example", "a.example")]
+    ['a.example', 'a.example', 'a.example', 'a.example']
+    >>> [without_scheme_rest(it) for it in ("http://a.example", "urn:a")]
+    [None, None]
+    """
+    rest = reference if _HTTP_URL.match(reference) else _SCHEME_REST.sub("", reference, count=1)
+    return None if is_absolute(rest) else rest
+
+
 def without_fragment(iri: str) -> str:
     return iri.partition("#")[0]
 
@@ -106,6 +121,15 @@ def split_curie(text: str) -> tuple[str, str] | None:
     """Return prefix and reference of a CURIE, which JSON-LD calls a compact IRI; None if the text is not one."""
     prefix, colon, reference = text.partition(":")
     return None if not colon or reference.startswith("//") else (prefix, reference)
+
+
+def complete_namespace(iri: str) -> str:
+    """Return a namespace with a slash added if it has no path. Terms would become part of the host name otherwise.
+
+    >>> complete_namespace("http://schema.org"), complete_namespace("http://schema.org/")
+    ('http://schema.org/', 'http://schema.org/')
+    """
+    return iri + "/" if _WITHOUT_PATH.fullmatch(iri) else iri
 
 
 def check(text: str) -> Iri:

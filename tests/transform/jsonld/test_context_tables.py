@@ -219,7 +219,16 @@ def test_remote_document_that_cannot_be_parsed_is_rejected(content: bytes) -> No
     assert caught.value.code == "loading remote context failed"
 
 
-def test_context_url_without_scheme_is_repaired_if_bundled() -> None:
-    found = process({"@context": "schema.org", "@id": "x", "name": "Ann"}, strict=False)
+@pytest.mark.parametrize(
+    "written", ["schema.org", "//schema.org", "http:/schema.org", "https:schema.org", "https//schema.org"]
+)
+def test_context_url_without_complete_scheme_is_repaired_if_bundled(written: str) -> None:
+    found = process({"@context": written, "@id": "x", "name": "Ann"}, strict=False)
     assert [statement[1] for statement in found.statements] == ["<http://schema.org/name>"]
-    assert found.notes[0].message == "context URL without a scheme, read as https://schema.org"
+    assert found.notes[0].message == "context URL without a complete scheme, read as https://schema.org"
+
+
+@pytest.mark.parametrize("written", ["https:/example.org", "https:example.org/schema.org", "http:"])
+def test_context_url_without_complete_scheme_of_other_sites_is_not_repaired(written: str) -> None:
+    found = process({"@context": written, "@id": "x", "name": "Ann"}, strict=False)
+    assert not found.statements and "not loaded" in found.notes[0].message

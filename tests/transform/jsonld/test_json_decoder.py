@@ -126,6 +126,26 @@ def test_decode_html_entities_are_unescaped_only_if_json_results() -> None:
     assert decode('{"a": "b &quot;c&quot;",}').values == [{"a": "b &quot;c&quot;"}]
 
 
+def test_decode_typographic_entities_around_keys_are_quotation_marks() -> None:
+    block = "<p>{<br />\n&#8220;a&#8221;: &#8220;b &amp; c 5&#8243;,<br />\n&ldquo;d&rdquo;: 1</p>\n<p>}</p>"
+    assert decode(block).values == [{"a": "b & c 5", "d": 1}]
+    assert decode('{"a": "b, &#8220;c&#8221;",}').values == [{"a": "b, &#8220;c&#8221;"}]
+
+
+@pytest.mark.parametrize(
+    "text", ['"{\\"a\\": \\"b \\\\\\"c\\"}"', '{\\"a\\":\n\\"b \\\\\\"c\\"}', ' [ {\\"a\\":\\"b \\\\\\"c\\"}]']
+)
+def test_decode_escaped_json_is_decoded_twice(text: str) -> None:
+    decoded = decode(text)
+    assert decoded.values in ([{"a": 'b "c'}], [[{"a": 'b "c'}]])
+    assert [repair.message for repair in decoded.repairs] == ["JSON inside a JSON string"]
+
+
+def test_decode_unfinished_escaped_json_is_decoded_with_repairs() -> None:
+    assert decode('{\\"a\\": \\"b\\"').values == [{"a": "b"}]
+    assert decode('{\\"a\\": "b"}').repairs
+
+
 def test_decode_non_json_text_has_failure_reason() -> None:
     failure = decode("Error 500").failure
     assert failure is not None

@@ -353,6 +353,44 @@ def test_extract_spaces_around_context_url_are_ignored() -> None:
     assert [s[1:3] for s in found.statements] == [("<http://schema.org/name>", '"Ann"')]
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        '{"@context": "https://schema.org", "@type": " Person", "name": "Ann"}',
+        '{"@context": "https://schema.org", "@type ": "Person", " name": "Ann"}',
+        '{"@context": {"@vocab": "http://schema.org/"}, "@type": "\\nPerson", "\\tname ": "Ann"}',
+        '{"@context": {"@vocab": "http://schema.org"}, "@type": "Person", "name": "Ann"}',
+        '{"@context": "https://schema.org", "@type": "Person", "name": {"@value": "Ann", "@language": "in English"}}',
+        json.dumps('{"@context": "https://schema.org", "@type": "Person", "name": "Ann"}'),
+    ],
+)
+def test_extract_common_mistakes_are_repaired(block: str) -> None:
+    found = extract_block(block)
+    assert [s[1:3] for s in found.statements] == [
+        (TYPE, SCHEMA.format("Person")),
+        (SCHEMA.format("name"), '"Ann"'),
+    ]
+    assert found.problems and all(problem.repaired for problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("block", "predicates"),
+    [
+        ('{"@context": {"@vocab": "http://schema.org"}, "name": 1, " name": 2}', ["<http://schema.orgname>"]),
+        ('{"http://p/": {"@value": "Ann", "@language": "en_US"}}', []),
+    ],
+)
+def test_extract_strict_iris_mistakes_are_not_repaired(block: str, predicates: list[str]) -> None:
+    document = page(block, kind=ContentKind.JSON_LD)
+    found = jsonld.read_document(document, names(), TransformOptions(strict_jsonld=True))
+    assert [s[1] for s in found.statements] == predicates
+
+
+def test_extract_key_with_spaces_that_is_a_term_stays() -> None:
+    found = extract_block('{"@context": {" a": "http://p/a", "a": "http://p/b"}, " a": 1}')
+    assert [s[1] for s in found.statements] == ["<http://p/a>"] and not found.problems
+
+
 # Script elements
 
 

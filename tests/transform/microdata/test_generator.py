@@ -91,15 +91,21 @@ def test_invalid_iri_removes_only_its_statements() -> None:
     }
 
 
-@pytest.mark.parametrize("written", ["//schema.org/Product", "schema.org/Product", "//www.Schema.org/Product"])
-def test_type_without_scheme_of_a_registered_vocabulary_is_repaired(written: str) -> None:
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("//schema.org/Product", "schema.org/Product", "//www.Schema.org/Product"),
+        *("http:/schema.org/Product", "https:schema.org/Product", "https//schema.org/Product"),
+    ],
+)
+def test_type_without_complete_scheme_of_a_registered_vocabulary_is_repaired(written: str) -> None:
     found = microdata(f"<p>\n<div itemscope itemtype='{written}'><b itemprop=name>x</b></div>")
     assert [statement[1:3] for statement in found.statements] == [
         (RDF_TYPE, f"<{SCHEMA}Product>"),
         (f"<{SCHEMA}name>", '"x"'),
     ]
     (problem,) = found.problems
-    assert problem.message == f"type without a scheme, read as {SCHEMA}Product"
+    assert problem.message == f"type without a complete scheme, read as {SCHEMA}Product"
     assert (problem.line, problem.repaired) == (2, True)
 
 
@@ -244,4 +250,4 @@ def test_property_of_the_registry_adds_implied_predicates() -> None:
 
 
 def test_add_scheme_on_examples_gives_expected_values() -> None:
-    assert Vocabularies(DEFAULT_REGISTRY).add_scheme("//Schema.org/Product") == "http://schema.org/Product"
+    assert Vocabularies(DEFAULT_REGISTRY).add_scheme("Schema.org/Product") == "http://schema.org/Product"

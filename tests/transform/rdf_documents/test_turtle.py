@@ -283,7 +283,12 @@ def test_read_lines_bad_line_loses_only_itself(syntax: Syntax, bad: bytes, colum
 @pytest.mark.parametrize(("syntax", "graph"), [(Syntax.N_TRIPLES, ""), (Syntax.N_QUADS, "<urn:g>")])
 @pytest.mark.parametrize(
     ("term", "kept"),
-    [("<http://example.org/50%>", "<http://example.org/50%25>"), ('"x"@toolonglanguage', '"x"')],
+    [
+        ("<http://example.org/50%>", "<http://example.org/50%25>"),
+        ('"x"@toolonglanguage', '"x"'),
+        ('"x"@en_US', '"x"@en-us'),
+        ('""@de_DE', '""@de-de'),
+    ],
 )
 def test_read_lines_repairable_term_is_reported_and_statement_kept(
     syntax: Syntax, graph: str, term: str, kept: str

@@ -185,8 +185,20 @@ def test_add_slash_on_examples_gives_expected_values() -> None:
     ) == ("https://schema.org/", "http://example.org/x")
 
 
+@pytest.mark.parametrize(
+    "written", ["a:http://a/ b:https://b#", "a: http://a/, b: https://b#,", "a: http://a/; b:https://b#"]
+)
+def test_faulty_prefix_attribute_is_repaired(written: str) -> None:
+    found = rdfa(f'<p prefix="{written}"><b property="a:x b:y">1</b></p>')
+    assert [statement[1] for statement in found.statements] == ["<http://a/x>", "<https://b#y>"]
+    assert [problem.message for problem in found.problems] == [
+        "faulty prefix attribute, read as a: http://a/ b: https://b#"
+    ]
+    assert found.problems[0].repaired
+
+
 def test_iter_mappings_on_examples_gives_expected_values() -> None:
-    assert list(_iter_mappings({"prefix": "a: http://a/ nonsense _: http://b/ 1: http://1/ C: http://c/"})) == [
+    assert list(_iter_mappings("a: http://a/ nonsense _: http://b/ 1: http://1/ C: http://c/")) == [
         ("a", "http://a/"),
         ("c", "http://c/"),
     ]

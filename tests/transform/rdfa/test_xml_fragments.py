@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
+from motherlode.model import ContentKind
 from motherlode.model.terms import RDF
 from tests.transform.rdfa.pages import triples
 
@@ -80,3 +81,11 @@ def test_content_of_an_svg_element_has_the_svg_namespace() -> None:
 )
 def test_fragment_of_malformed_markup_is_well_formed(markup: str) -> None:
     etree.fromstring(f"<root>{inner(markup)}</root>")
+
+
+@pytest.mark.parametrize("datatype", ["rdf:XMLLiteral", "rdf:HTML"])
+def test_xml_content_keeps_comments_and_instructions_at_the_top(datatype: str) -> None:
+    content = "<!-- c -->a<?p i?>b<!----><?p ?>"
+    markup = f'<p prefix="x: http://x/" property="x:p" datatype="{datatype}">{content}</p>'
+    [(_, _, found)] = triples(markup, kind=ContentKind.XML)
+    assert found.startswith(f'"{content}"')

@@ -25,7 +25,7 @@ from motherlode.transform.jsonld.processor_options import (
     is_well_formed,
 )
 from motherlode.transform.jsonld.term_definitions import TermDefiner, parse_direction
-from motherlode.www.iri import is_absolute, resolve
+from motherlode.www.iri import complete_namespace, is_absolute, resolve, without_scheme_rest
 
 _CACHE = ContextCache(entries=1024, weight=200_000)
 _MAX_CACHED_CONTEXT_BYTES = 32_768
@@ -163,6 +163,9 @@ class ContextProcessor:
     def _resolve_reference(self, reference: str, base: Base) -> str:
         if not self._strict:
             reference = reference.strip()
+            rest = without_scheme_rest(reference)
+            if rest and (repaired := self._add_scheme(rest, reference)):
+                return repaired
         if is_absolute(reference):
             return reference
         if base is DOCUMENT:
@@ -170,12 +173,16 @@ class ContextProcessor:
             base = self._base
         if base is None:
             raise JsonLdError("loading document failed", reference)
-        with_scheme = "https://" + reference.lstrip("/")
-        if not self._strict and context_tables.is_bundled(with_scheme):
-            self._is_document_specific = True
-            self._notes.add(f"context URL without a scheme, read as {with_scheme}", reference, repaired=True)
-            return with_scheme
         return resolve(base, reference)
+
+    def _add_scheme(self, rest: str, reference: str) -> str:
+        """Return the URL of a bundled context for a reference with an incomplete scheme; "" for others."""
+        with_scheme = "https://" + rest
+        if not context_tables.is_bundled(with_scheme):
+            return ""
+        self._is_document_specific = True
+        self._notes.add(f"context URL without a complete scheme, read as {with_scheme}", reference, repaired=True)
+        return with_scheme
 
     def _load(self, url: str) -> BundledContext | ProvidedContext | None:
         self._loads += 1
@@ -235,7 +242,7 @@ class ContextProcessor:
             if not is_remote:  # the base of a remote context is ignored
                 result.base = self._parse_base(value, result)
         elif name == "@vocab":
-            result.vocab = self._parse_vocab(value, result)
+            result.vocab = self._complete_vocab(self._parse_vocab(value, result))
         elif name == "@language":
             require(value is None or isinstance(value, str), "invalid default language", value)
             result.language = value
@@ -273,6 +280,17 @@ class ContextProcessor:
         resolved = expanded if base is None else resolve(base, expanded)
         require(is_absolute(resolved), "invalid vocab mapping", expanded)
         return resolved
+
+    def _complete_vocab(self, vocab: str | None) -> str | None:
+        """Return the vocabulary mapping with a slash added if it has no path, unless repairs are off."""
+        namespace = vocab and complete_namespace(vocab)
+        if namespace == vocab:
+            return vocab
+        self._is_document_specific = True
+        if not self._repairs_iris:
+            return vocab
+        self._notes.add(f"a slash was added to the vocabulary {vocab}", vocab or "", repaired=True)
+        return namespace
 
     def _base_of(self, active: ActiveContext) -> str | None:
         if active.base is DOCUMENT:

@@ -95,11 +95,11 @@ class Expander:
 
     def expand_type(self, active: ActiveContext, value: str) -> str | None:
         """Expand the value of `@type`: an IRI with the vocabulary mapping, then relative to the document."""
+        if value[:1] <= " " and self._strips_iris:
+            value = self._strip_leading_space(value)
         key = active.key(value)
         if key.absolute:
             return key.iri
-        if value[:1] <= " " and self._strips_iris:
-            value = self._strip_leading_space(value)
         found = active.expand_term(value)
         if found is None or (active.is_incomplete and ":" not in found):
             return None
@@ -134,16 +134,23 @@ class Expander:
         self._expand_entries(active, key, element, expansion)
         return expansion_entries.finish_object(expansion.result, key, strict=self._strict)
 
-    @staticmethod
-    def _leaves_type_scope(active: ActiveContext, element: Node) -> bool:
+    def _leaves_type_scope(self, active: ActiveContext, element: Node) -> bool:
         """Return whether a type-scoped context ends here (step 7). It ends at the next node object."""
-        expanded = [active.key(name).iri for name in element]
+        known, find = active.key_cache, self._find_key
+        expanded = [(known.get(name) or find(active, name)).iri for name in element]
         return "@value" not in expanded and expanded != ["@id"]
 
-    @staticmethod
-    def _find_type_keys(active: ActiveContext, element: Node) -> list[str]:
-        known, find = active.key_cache, active.key
-        found = [name for name in element if (known.get(name) or find(name)).iri == "@type"]
+    def _find_key(self, active: ActiveContext, name: str) -> ExpandedKey:
+        """Return the expanded key for a name. White space around undefined names is removed, unless repairs are off."""
+        stripped = name.strip() if self._strips_iris else name
+        if stripped == name or not stripped or active.term(name) is not None:
+            return active.key(name)
+        self.notes.add("white space around a key was left out", name, repaired=True)
+        return active.key(stripped)
+
+    def _find_type_keys(self, active: ActiveContext, element: Node) -> list[str]:
+        known, find = active.key_cache, self._find_key
+        found = [name for name in element if (known.get(name) or find(active, name)).iri == "@type"]
         return sorted(found) if len(found) > 1 else found
 
     def _apply_type_scopes(self, active: ActiveContext, element: Node, type_names: list[str]) -> ActiveContext:
@@ -166,9 +173,9 @@ class Expander:
         """Add the entries of an object to its expansion (steps 13 and 14)."""
         nests: list[str] = []
         result = expansion.result
-        known, find = active.key_cache, active.key
+        known, find = active.key_cache, self._find_key
         for name, value in element.items():
-            entry = known.get(name) or find(name)
+            entry = known.get(name) or find(active, name)
             iri = entry.iri
             if iri is None or name == "@context":
                 continue
@@ -193,7 +200,7 @@ class Expander:
             except JsonLdError as error:
                 self.notes.tolerate(error)
         for name in nests:
-            self._expand_nest(active, find(name), element[name], expansion)
+            self._expand_nest(active, find(active, name), element[name], expansion)
 
     def _expand_property(self, active: ActiveContext, entry: ExpandedKey, value: Json) -> Json:
         """Expand the value of a property (steps 13.5 to 13.12)."""

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
@@ -294,7 +295,15 @@ MAX_CHARACTERS = 20_000_000
 MAX_REPAIRED_CHARACTERS = 2_000_000
 """Maximum length of a block that is repaired, because repair is slow."""
 
-_QUOTE_ENTITY = re.compile(r"[{\[,:]\s*(?:&quot;|&#0*34;|&#[xX]0*22;)")
+_TYPOGRAPHIC_QUOTE = r"&(?:[lrb]dquo|#0*82(?:2[0-2]|43)|#[xX]0*20(?:1[c-eC-E]|33));"
+_QUOTE_ENTITY = re.compile(
+    r"[{\[,:]\s*(?:&quot;|&#0*34;|&#[xX]0*22;)"
+    rf"|[{{,]\s*(?:<[^<>]*>\s*)?(?P<typographic>{_TYPOGRAPHIC_QUOTE})[^&\"]{{1,64}}{_TYPOGRAPHIC_QUOTE}\s*:"
+)
+"""An entity at the place of a quotation mark. A typographic one must enclose a key, because texts have them too."""
+_TYPOGRAPHY = re.compile(rf"{_TYPOGRAPHIC_QUOTE}|</?(?:p|br)\b[^<>]*>", re.IGNORECASE)
+"""Quotation marks and tags that editors put into scripts as if they were text."""
+_ESCAPED_START = re.compile(r'\s*(?:\[\s*)?\{\s*\\"')
 
 
 def decode(text: str) -> DecodedJson:
@@ -302,11 +311,24 @@ def decode(text: str) -> DecodedJson:
     if len(text) > MAX_CHARACTERS:
         return DecodedJson(failure=JsonRepair(0, f"longer than {MAX_CHARACTERS} characters"))
     try:
-        return DecodedJson(values=[msgspec.json.decode(text)])
+        value = msgspec.json.decode(text)
     except RecursionError:
         return DecodedJson(failure=JsonRepair(0, "nested too deep"))
     except ValueError:  # raised by msgspec for invalid JSON, and for lone surrogates
         return _decode_with_repairs(text)
+    if isinstance(value, str) and _OPENING.match(value.lstrip()):
+        return _decode_string(value)
+    return DecodedJson(values=[value])
+
+
+def _decode_string(value: str) -> DecodedJson:
+    """Decode the JSON in a JSON string. Its offsets do not refer to the page."""
+    decoded = decode(value)
+    decoded.repairs = [JsonRepair(0, repair.message) for repair in decoded.repairs]
+    decoded.repairs.insert(0, JsonRepair(0, "JSON inside a JSON string"))
+    if decoded.failure is not None:
+        decoded.failure = JsonRepair(0, decoded.failure.message)
+    return decoded
 
 
 def _decode_with_repairs(text: str) -> DecodedJson:
@@ -315,9 +337,14 @@ def _decode_with_repairs(text: str) -> DecodedJson:
     if len(text) > MAX_REPAIRED_CHARACTERS:
         message = f"not JSON, and too long to repair (limit: {MAX_REPAIRED_CHARACTERS} characters)"
         return DecodedJson(failure=JsonRepair(0, message))
+    if _ESCAPED_START.match(text):
+        with suppress(ValueError):
+            return _decode_string(json.loads(f'"{text.strip()}"', strict=False))
     entity = _QUOTE_ENTITY.search(text)
     if entity is None:
         return _require_value(TolerantDecoder(text).decode())
+    if entity["typographic"]:
+        text = _TYPOGRAPHY.sub(lambda found: '"' if found[0][0] == "&" else " ", text)
     decoded = _require_value(decode(html.unescape(text)))
     # Offsets no longer refer to the page, so all repairs are reported at the first entity.
     decoded.repairs = [JsonRepair(entity.start() + 1, repair.message) for repair in decoded.repairs]

@@ -272,8 +272,10 @@ class StatementEmitter:
             datatype = None if datatype in _LANGUAGE_DATATYPES else term[1:-1]
         language = item.get("@language", "")
         if language and not _LANGUAGE_TAG.fullmatch(language):
-            self._report_lost("language tag", language)
-            return None
+            if not self._repairs_iris:
+                self._report_lost("language tag", language)
+                return None
+            self._notes.add(f"invalid language tag: {shorten(language)}", language, repaired=True)
         if not isinstance(value, str):
             value, datatype = _convert_native_value(value, datatype)
         if "@direction" in item and self._direction is not None:

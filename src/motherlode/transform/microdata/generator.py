@@ -16,7 +16,7 @@ from motherlode.www.document import Document
 from motherlode.www.html_ancestors import Ancestry, date_datatype, languages
 from motherlode.www.html_limits import TextBudget
 from motherlode.www.html_prefilter import Mark
-from motherlode.www.iri import Iri, check, is_absolute, resolve_and_check, without_fragment
+from motherlode.www.iri import Iri, check, is_absolute, resolve_and_check, without_fragment, without_scheme_rest
 
 # A plain list of selectors is faster than `:is()`. It returns an element once per selector that matches.
 _SELECTOR = "[itemscope], [itemprop]"
@@ -139,7 +139,7 @@ class Vocabularies:
 
     def add_scheme(self, written: str) -> str | None:
         """Return a type with its missing scheme, or None if its vocabulary is not registered."""
-        host, slash, rest = written.lstrip("/").partition("/")
+        host, slash, rest = written.partition("/")
         host = host.lower()
         for name in (host, host.removeprefix("www.")):
             item_type = f"http://{name}{slash}{rest}"
@@ -344,11 +344,12 @@ class StatementGenerator:
             self._add_property(subject, element, vocabulary, value)
 
     def _read_type(self, written: str) -> str | None:
-        """Return the term of a type, which must be an absolute IRI. A missing scheme is repaired."""
+        """Return the term of a type, which must be an absolute IRI. An incomplete scheme is repaired."""
         iri = check(written)
-        if not is_absolute(iri.value) and (repaired := self._vocabularies.add_scheme(iri.value)):
+        rest = without_scheme_rest(iri.value)
+        if rest and (repaired := self._vocabularies.add_scheme(rest)):
             if len(self._repaired_types) < _MAX_REPORTED_TYPES:
-                self._repaired_types[written] = f"type without a scheme, read as {repaired[:200]}"
+                self._repaired_types[written] = f"type without a complete scheme, read as {repaired[:200]}"
             iri = check(repaired)
         return self._values.record_term(iri, is_reference=False)
 

@@ -279,6 +279,10 @@ _VERSION_LINE = re.compile(rb'[ \t]*VERSION[ \t]+"[^"\\]*"[ \t]*(?:#.*)?')
 """A version directive of RDF 1.2, which the parser does not know in these formats."""
 
 
+_LOCALE = re.compile(rb'(?<=[^\\]")@[A-Za-z]{1,8}(?:_[A-Za-z0-9]{1,8})+')
+"""A language tag with underscores, such as `@en_US`."""
+
+
 def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: BlankNodeRenamer) -> Batches:
     """Parse blocks of lines at once, and line by line only if a block has an error."""
     repairs = RepairReporter(syntax)
@@ -323,6 +327,7 @@ def _parse_line_leniently(
 ) -> tuple[list[Statement], list[IriRepair]]:
     """Return the statements of a line and its repaired IRIs; two empty lists if the line has other errors."""
     repaired: list[IriRepair] = []
+    line = _LOCALE.sub(lambda tag: tag[0].replace(b"_", b"-"), line)
     try:
         statements = [
             parser_terms.convert_quad(quad, names.rename, repaired) for quad in ox.parse(line, rdf_format, lenient=True)

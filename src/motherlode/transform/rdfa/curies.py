@@ -15,6 +15,7 @@ from motherlode.transform.source_locations import IriProblems
 from motherlode.www.iri import (
     Iri,
     check,
+    complete_namespace,
     is_absolute,
     resolve_and_check,
     split_curie,
@@ -169,7 +170,7 @@ class CurieResolver:
 _TOKEN_CONTEXT = frozenset({"vocab", "xml:base"})
 """Attributes that change the meaning of tokens."""
 _USES_VOCABULARY = f"<{_RDFA}usesVocabulary>"
-_WITHOUT_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
+_MAPPING_FAULT = re.compile(r"(?<!\S)([^\s:]+:)(?=https?://)|[,;](?=\s|\Z)")
 _MAX_PREFIXES = 1_000
 """Maximum number of prefixes in scope of one element. Each element that declares one copies them all."""
 
@@ -214,7 +215,7 @@ def _add_prefixes(element: RdfaElement, context: EvaluationContext, graph: Proce
             declared[prefix] = iri
             if prefix != "_" and is_ncname(prefix):
                 prefixes[prefix.lower()] = _add_slash(iri, graph)
-    for prefix, iri in _iter_mappings(element.attributes):
+    for prefix, iri in _iter_mappings(_repair_mappings(element.attributes.get("prefix", ""), graph)):
         if PREFIXES.get(prefix, iri) != iri:
             graph.add_message(ProcessorMessage.PREFIX_REDEFINITION, f"{prefix} is now {iri}")
         if len(prefixes) < _MAX_PREFIXES:
@@ -225,16 +226,24 @@ def _add_prefixes(element: RdfaElement, context: EvaluationContext, graph: Proce
 
 
 def _add_slash(iri: str, graph: ProcessorGraph) -> str:
-    """Return a namespace with a slash added if it has no path. Terms would become part of the host name otherwise."""
-    if not _WITHOUT_PATH.fullmatch(iri):
-        return iri
-    graph.add_repair(f"a slash was added to the namespace {iri}", iri)
-    return iri + "/"
+    """Return a namespace with a slash added if it has no path, and record the repair."""
+    namespace = complete_namespace(iri)
+    if namespace != iri:
+        graph.add_repair(f"a slash was added to the namespace {iri}", iri)
+    return namespace
 
 
-def _iter_mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _repair_mappings(text: str, graph: ProcessorGraph) -> str:
+    """Return a prefix attribute with the spaces that are missing after prefixes, and without separators after IRIs."""
+    repaired = _MAPPING_FAULT.sub(lambda fault: f"{fault[0]} " if fault[1] else "", text)
+    if repaired != text:
+        graph.add_repair(f"faulty prefix attribute, read as {repaired[:200]}", text)
+    return repaired
+
+
+def _iter_mappings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the prefixes and IRIs of a prefix attribute. Other words are skipped."""
-    words = iter(attributes.get("prefix", "").split())
+    words = iter(text.split())
     for word in words:
         if not word.endswith(":"):
             continue

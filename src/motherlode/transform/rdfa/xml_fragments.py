@@ -166,8 +166,10 @@ def serialize_xml_content(node: Any, namespaces: Mapping[str, str]) -> str:
     """Return an XML literal, which keeps the namespaces in scope (RDFa Core 1.1, section 7.5, step 11)."""
     parts = [escape(node.text or "", quote=False)]
     for child in node:
-        if child.tag is not etree.Entity:  # an unresolved entity
+        if isinstance(child.tag, str):
             parts.extend(_serialize_xml(child, namespaces))
+        else:
+            parts.append(_serialize_other(child))
         parts.append(escape(child.tail or "", quote=False))
     return "".join(parts)
 
@@ -179,10 +181,8 @@ def _serialize_xml(top: Any, namespaces: Mapping[str, str]) -> list[str]:
         if event == "start-ns":
             declared[item[0] or ""] = item[1] or ""
             continue
-        if event == "comment":
-            parts.append(f"<!--{item.text or ''}-->")
-        elif event == "pi":
-            parts.append(f"<?{item.target} {item.text or ''}?>")
+        if event in ("comment", "pi"):
+            parts.append(_serialize_other(item))
         elif not isinstance(item.tag, str):  # an unresolved entity
             if event == "start":
                 continue
@@ -197,6 +197,13 @@ def _serialize_xml(top: Any, namespaces: Mapping[str, str]) -> list[str]:
         if item is not top:
             parts.append(escape(item.tail or "", quote=False))
     return parts
+
+
+def _serialize_other(item: Any) -> str:
+    """Return a comment or processing instruction; "" for an unresolved entity."""
+    if item.tag is etree.Comment:
+        return f"<!--{item.text or ''}-->"
+    return f"<?{item.target} {item.text or ''}?>" if item.tag is etree.PI else ""
 
 
 def _name(item: Any) -> str:
