@@ -53,6 +53,8 @@ _MAX_VALUES_PER_PARAMETER = 7
 """If a parameter has more values, its values are not distinguished."""
 _MAX_SCRIPTS_PER_HOST = 16
 """Further scripts are distinguished by their parameters only."""
+_MAX_TAG_PATH_CHARACTERS = 128
+"""Two steps have more only if an element has a very long name."""
 _MAX_URL_PARTS = 4
 """Further folders of a path, and further parameters of a query, are not counted."""
 _MAX_WORD_LETTERS = 15
@@ -438,7 +440,8 @@ class ArmKeyBuilder:
         if len(self._origins) >= _MAX_CACHED:
             self._origins.clear()
         steps = link.tag_path.split(" ")[-self._steps :] if link.tag_path and self._steps else []
-        tag_path = _DIGITS.sub("#", " ".join(steps)).replace(_SEPARATOR, " ").replace(_CROSS_HOST_MARK, "")
+        general = _DIGITS.sub("#", " ".join(steps))[:_MAX_TAG_PATH_CHARACTERS]
+        tag_path = general.replace(_SEPARATOR, " ").replace(_CROSS_HOST_MARK, "")
         origin = self._origins[link.source, link.rel, link.type, link.tag_path] = (link_source(link), tag_path)
         return origin
 
