@@ -39,6 +39,7 @@ BOUNDS = frozenset(
         "_MAX_SCRIPTS_PER_HOST",
         "_MAX_RULES_PER_HOST",
         "_MAX_LINKED_ARMS",
+        "_MAX_TAG_PATH_CHARACTERS",
         "_MAX_UPDATES_PER_PICK",
     }
 )

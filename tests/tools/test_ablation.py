@@ -15,7 +15,7 @@ from motherlode.policies.motherlode import PolicyConfig, arm_key
 from tools import ablation
 
 WEB = Web(name="a", target="any", pages=600, seed=7001, order=3)
-DEEPER = Variant("arm_key.py", "_MAX_DEPTH", 4, 1)
+DEEPER = Variant("arm_key.py", "_MAX_URL_PARTS", 4, 1)
 
 
 def test_every_constant_and_switch_has_variants() -> None:
@@ -34,7 +34,7 @@ def test_variant_sets_a_constant_of_a_module_for_its_own_run_only(
     simulate = ablation.simulate
 
     def watched(web: Web, name: str, key: str, **options: object) -> Run:
-        seen.append((name, arm_key._MAX_DEPTH))
+        seen.append((name, arm_key._MAX_URL_PARTS))
         return simulate(web, name, key, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ablation, "simulate", watched)
@@ -91,5 +91,5 @@ def test_verdict_follows_the_differences(monkeypatch: pytest.MonkeyPatch, change
     monkeypatch.setattr(ablation, "MIN_WEBS", 4)
     assert verdict([DEEPER], webs, cache) == expected
     (row,) = rows([DEEPER], webs, cache)
-    assert row[:2] == ("`_MAX_DEPTH` 4 → 1", "4")
+    assert row[:2] == ("`_MAX_URL_PARTS` 4 → 1", "4")
     assert verdict([DEEPER._replace(value=2)], webs, cache) == "not run on enough webs"

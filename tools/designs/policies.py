@@ -118,13 +118,12 @@ class LogisticPosterior(PosteriorModel):
         response, relevance = (self.belief(arm, key, event).probability for event in (RESPONSE, RELEVANCE))
         return self._presence(key) * response * relevance
 
-    def _learn_features(self, outcome: Outcome, key: ArmKey, *, is_explained: bool) -> float:
+    def _learn_features(self, outcome: Outcome, key: ArmKey, *, is_explained: bool) -> None:
         is_page = outcome.failure is None
         if is_page or not is_explained:
             self.update(outcome.arm, key, RESPONSE, float(is_page))
         if is_page:
             self.update(outcome.arm, key, RELEVANCE, outcome.reward)
-        return 0.0
 
 
 class _Drawn(Motherlode):

@@ -155,6 +155,20 @@ def test_builder_makes_valid_key_from_any_text(path: str, rel: str, media: str, 
         assert ArmKey.parse(name).family.startswith("a.example ")
 
 
+@pytest.mark.parametrize(
+    ("rel", "kept"),
+    [("next", "next"), ("a" * 15, "a" * 15), ("a" * 16, "*"), ("https://api.example/", "*"), ("p2", "#")],
+)
+def test_rel_is_generalized_as_folders_are(rel: str, kept: str) -> None:
+    link = Link(url="https://a.example/", source=LinkSource.LINK_ELEMENT, rel=rel)
+    assert ArmKey.parse(known_host().arm(link, None)).source == f"link:{kept}"
+
+
+def test_very_long_names_of_elements_are_cut_in_keys() -> None:
+    key = ArmKey.parse(known_host().arm(anchor("https://a.example/x", tag_path=f"html {'x' * 10_000} a"), None))
+    assert len(str(key)) < 200
+
+
 def test_blank_rel_of_link_element_is_ignored() -> None:
     link = Link(url="https://a.example/", source=LinkSource.LINK_ELEMENT, rel=" \n")
     assert ArmKey.parse(known_host().arm(link, None)).source == LinkSource.LINK_ELEMENT.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 from random import Random
 
 import msgspec
@@ -85,6 +86,13 @@ def test_lift_is_difference_to_expected_reward() -> None:
     assert surprising.lift(3.0) > 3.0 > 0.5 > expected.lift(3.0)
     assert poor.lift(3.0) < -0.5
     assert poor.lift(0.0) == HostStatistics().lift(3.0) == 0.0
+
+
+def test_lift_is_finite_if_features_were_certain() -> None:
+    for predicted in (0.0, 1e4):
+        for found in (0.0, 1e4):
+            assert isfinite(HostStatistics(pages=1e4, reward=found, expected_reward=predicted).lift(3.0))
+    assert HostStatistics(pages=1.0, reward=1.0, expected_reward=1e-6).lift(3.0) == pytest.approx(12.7, abs=0.1)
 
 
 def test_statistics_with_different_scales_can_be_added() -> None:

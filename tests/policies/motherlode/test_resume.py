@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from motherlode.model import Link, LinkSource
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies import target_from
 from motherlode.policies.motherlode import Motherlode
 from motherlode.policies.motherlode.arm_key import ArmKeyBuilder
@@ -50,6 +51,18 @@ def test_resumed_crawl_picks_what_uninterrupted_crawl_picks(after: int) -> None:
         for policy in (Motherlode(), Interrupted(after=after))
     ]
     assert picks[0] == picks[1]
+
+
+def test_states_of_earlier_versions_are_read() -> None:
+    """They had the number of links, by which links of one arm were ordered."""
+    policy = Motherlode()
+    arm = policy.rate([Link(url="https://a.example/x.html", source=LinkSource.ANCHOR)], None)[0].arm
+    policy.learn(Outcome(url="https://a.example/x.html", host="a.example", arm=arm, relevant=True, reward=1.0))
+    state = msgspec.msgpack.decode(policy.dump())
+    for earlier in ({"count": 7, **state}, (7, state["statistics"])):
+        restored = Motherlode()
+        restored.load(msgspec.msgpack.encode(earlier))
+        assert restored.probability(arm) == policy.probability(arm) > 0.5
 
 
 def test_query_parameter_stays_generalized_after_restart() -> None:

@@ -47,20 +47,21 @@ _MAX_ARMS_PER_HOST = 256
 _MAX_ARMS_FOR_HUBS = 128
 """A host with this many arms gets no further hub arms."""
 _MAX_WAITING_ARMS_OF_UNSEEN_HOST = 8
-_MAX_QUERY_PARAMETERS = 4
-"""Further parameters of a query are ignored."""
 _MAX_PARAMETERS_WITH_VALUES = 16
 """Maximum number of parameters of one host whose values are looked at."""
 _MAX_VALUES_PER_PARAMETER = 7
 """If a parameter has more values, its values are not distinguished."""
 _MAX_SCRIPTS_PER_HOST = 16
 """Further scripts are distinguished by their parameters only."""
-_MAX_TAG_PATH_CHARACTERS = 40
-_MAX_DEPTH = 4
+_MAX_TAG_PATH_CHARACTERS = 128
+"""Two steps have more only if an element has a very long name."""
+_MAX_URL_PARTS = 4
+"""Further folders of a path, and further parameters of a query, are not counted."""
+_MAX_WORD_LETTERS = 15
 
-_WORD = re.compile(r"[a-z][a-z_-]{0,14}", re.IGNORECASE)
+_WORD = re.compile(r"[a-z][a-z_-]*", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
-_EXTENSION = re.compile(r"[a-z][a-z0-9]{0,5}")
+_EXTENSION = re.compile(r"[a-z][a-z0-9]*")
 
 _RDF_TYPES = frozenset(media for kind in MEDIA for media in MEDIA[kind].media_types if MEDIA[kind].is_rdf)
 _WITHOUT_WORDS = frozenset({LinkSource.SEED, LinkSource.REDIRECT})
@@ -258,7 +259,7 @@ class QueryPatterns:
         """
         stem = generalize(script.partition(".")[0]) if script else ""
         parts = ["?" + (stem if _is_among_first(stem, self.scripts, limit=_MAX_SCRIPTS_PER_HOST) else ANY)]
-        for text in query.split("&", _MAX_QUERY_PARAMETERS)[:_MAX_QUERY_PARAMETERS]:
+        for text in query.split("&", _MAX_URL_PARTS)[:_MAX_URL_PARTS]:
             name, _, value = text.partition("=")
             parameter = self._parameter(generalize(name), value)
             if parameter not in parts:
@@ -267,7 +268,7 @@ class QueryPatterns:
         return pattern if _is_among_first(pattern, self.patterns, limit=_MAX_PATTERNS_PER_HOST) else "?"
 
     def _parameter(self, name: str, value: str) -> str:
-        if not _WORD.fullmatch(value) or (name not in self.values and len(self.values) >= _MAX_PARAMETERS_WITH_VALUES):
+        if not _is_word(value) or (name not in self.values and len(self.values) >= _MAX_PARAMETERS_WITH_VALUES):
             return name
         values = self.values.setdefault(name, set())
         if len(values) <= _MAX_VALUES_PER_PARAMETER:
@@ -299,11 +300,11 @@ class ArmKeyBuilder:
     page, because there may be a million unseen hosts.
     """
 
-    def __init__(self, *, tag_path_steps: int = 2) -> None:
+    def __init__(self, *, steps: int = 2) -> None:
         self.has_words: Callable[[Link], bool] | None = None
         """Returns whether a link has words of the target; None if the target has no words."""
-        self._tag_path_steps = tag_path_steps
-        """Number of last steps of the tag path in a key."""
+        self._steps = steps
+        """Number of first folders of the path, and of last steps of the tag path, in a key."""
         self._locations: dict[tuple[str, str, str, str], str] = {}
         """Cache: pattern, depth and extension, joined, by host, directories, extension and query pattern."""
         self._queries: dict[str, QueryPatterns] = {}
@@ -419,7 +420,7 @@ class ArmKeyBuilder:
         """Return pattern, depth and extension, joined, and cache them."""
         directories = path.split("/") if path else []
         depth = len(directories)
-        general = [generalize(text) for text in directories[:2]]
+        general = [generalize(text) for text in directories[: self._steps]]
         if general and not last and depth <= len(general):  # in /news/some-title/ the last directory is the page itself
             general[-1] = ANY
         pattern = "/".join(general) if last or directories else HOME_PATTERN
@@ -428,7 +429,7 @@ class ArmKeyBuilder:
             if len(patterns) >= _MAX_PATTERNS_PER_HOST:
                 pattern = "/".join(ANY for _ in general)
             patterns.add(pattern)
-        location = _join_location(f"{pattern}{query_pattern}", min(depth, _MAX_DEPTH), extension)
+        location = _join_location(f"{pattern}{query_pattern}", min(depth, _MAX_URL_PARTS), extension)
         if len(self._locations) >= _MAX_CACHED:
             self._locations.clear()
         self._locations[host, path, extension, query_pattern] = location
@@ -438,15 +439,11 @@ class ArmKeyBuilder:
         """Return the source and the tag path of a key, and cache them."""
         if len(self._origins) >= _MAX_CACHED:
             self._origins.clear()
-        steps = link.tag_path.split(" ")[-self._tag_path_steps :] if link.tag_path and self._tag_path_steps else []
-        tag_path = _without_marks(_DIGITS.sub("#", " ".join(steps))[:_MAX_TAG_PATH_CHARACTERS], instead=" ")
+        steps = link.tag_path.split(" ")[-self._steps :] if link.tag_path and self._steps else []
+        general = _DIGITS.sub("#", " ".join(steps))[:_MAX_TAG_PATH_CHARACTERS]
+        tag_path = general.replace(_SEPARATOR, " ").replace(_CROSS_HOST_MARK, "")
         origin = self._origins[link.source, link.rel, link.type, link.tag_path] = (link_source(link), tag_path)
         return origin
-
-
-def _without_marks(text: str, *, instead: str = "") -> str:
-    """Remove the characters that have a meaning in the string of a key."""
-    return text.replace(_SEPARATOR, instead).replace(_CROSS_HOST_MARK, "")
 
 
 def path_suffix(name: str) -> str:
@@ -467,9 +464,13 @@ def generalize(directory: str) -> str:
     >>> [generalize(text) for text in ("news", "2019", "obj_100109", "a-title-that-goes-on-and-on")]
     ['news', '#', '#', '*']
     """
-    if _WORD.fullmatch(directory):
+    if _is_word(directory):
         return directory
     return "#" if _DIGITS.search(directory) else ANY
+
+
+def _is_word(text: str) -> bool:
+    return len(text) <= _MAX_WORD_LETTERS and _WORD.fullmatch(text) is not None
 
 
 def link_source(link: Link) -> str:
@@ -486,4 +487,4 @@ def link_source(link: Link) -> str:
     if link.type in _FEED_TYPES:
         return f"{source}:feed"
     rel = link.rel.split() if link.source is LinkSource.LINK_ELEMENT else ()
-    return f"{source}:{_without_marks(_DIGITS.sub('#', rel[0])[:12])}" if rel else source
+    return f"{source}:{generalize(rel[0])}" if rel else source

@@ -33,28 +33,22 @@ class PolicyConfig:
 
     horizon: int = 20
     """Number of links by which a first relevant page of an unseen host would be followed up."""
-    max_waiting_links: int = 150
-    """Maximum number of waiting links of an arm by which a first relevant page would be followed up."""
-    gateway_links: int = 6
-    """A host with fewer waiting links may have more links than are known: its home page may be only a gateway page."""
     prior_tries: float = 1.0
-    """Prior strength of the features for a base arm, of a base arm for its hub arms, and of
-    `unseen_host_response_rate`."""
+    """Prior strength wherever the outcomes of a larger group are the prior of a smaller one: of features for base arms,
+    of base arms for their hub arms, of the family for the links of an arm, and of all hosts for the share of linked
+    hosts that respond."""
     hub_min_links: int = 5
-    """Number of new links of one arm on one page that make a hub arm; 0 for no hub arms."""
-    host_prior_pages: float = 3.0
-    """Prior strength, in pages, of the features for the lift of a host; 0 to give hosts no lift."""
+    """Number of new links of one arm on one page that make a hub arm. A host with fewer waiting links may have more
+    links than are known: its home page may be only a gateway page. 0 for no hub arms, and for no such hosts."""
+    host_prior_tries: float = 3.0
+    """How much a host counts beside its arms, in tries: the prior strength of the features for the lift of a host, and
+    the most tries of a host that count as tries of each of its arms. 0 for neither. Up to this number, every outcome
+    updates the values of all arms of the host."""
     silent_host_prior_tries: float = 0.2
     """Prior strength of a host that never responded. It is low because the responses of other hosts say little about
     this one."""
-    unseen_host_response_rate: float = 0.8
-    """Share of linked hosts that respond, before any of them was tried."""
-    max_host_tries: float = 3.0
-    """At most this many tries of a host count as tries of each of its arms in the value of information."""
     discount: float = 0.6
     """Factor, at most 1, on the value of linked pages. Not applied to targets of redirects that were relevant."""
-    family_prior_pages: float = 1.0
-    """Prior strength, in pages, of the family's link counts for the link counts of an arm."""
     retention: float = 0.9
     """Factor on the weight of earlier pages of an arm for each further page."""
     response_retention: float = 0.65
@@ -67,15 +61,15 @@ class PolicyConfig:
     beta: float = 0.3
     """FTRL's β."""
     response_bias: float = 1.5
-    """Log-odds that a request returns a page, before anything was learned."""
+    """Log-odds that a request returns a page, and that a linked host responds, before anything was learned."""
     relevance_bias: float = -1.0
     """Log-odds that a page is relevant, before anything was learned."""
     target_prior: float = 3.0
     """Log-odds added for links whose URL or type announces the target; see `target_priors`."""
     word_prior: float = 1.0
     """Log-odds added for links with words of the target (`target_words`); 0 to ignore words."""
-    tag_path_steps: int = 2
-    """Number of steps of the tag path in an arm key."""
+    key_steps: int = 2
+    """Number of first folders of the path, and of last steps of the tag path, in an arm key."""
     learns_unseen_hosts: bool = True
     """Whether the share of linked hosts that respond is learned."""
     counts_links_of_silent_hosts: bool = True

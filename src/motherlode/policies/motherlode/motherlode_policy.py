@@ -33,25 +33,19 @@ from motherlode.policies.motherlode.target_words import WordMatcher, words_of
 from motherlode.policies.priority_queue import ReadyArms, WaitRule
 from motherlode.policies.targets import Target
 
-_MAX_PLAN_REQUESTS = 200.0
-"""Limit of the requests of a plan, because hubs may link to hubs without end."""
+_MAX_LINKS = 150.0
+"""Limit of the links that a value takes into account: of the requests of a plan, because hubs may link to hubs without
+end, and of the waiting links by which a first relevant page would be followed up."""
 _MAX_UPDATES_PER_PICK = 128
 """Limit of the arms whose values are brought up to date before one is picked, to bound the time of a pick."""
 _SAME_VALUE = 1e-9
 _SURPRISE = 0.05
 """If an outcome differs this much from its probability, the values of all arms of its host are updated."""
-_MAX_TRIES_OF_NEW_HOST = 8
-"""While a host has at most this many tries, every outcome updates the values of all its arms."""
-_UNSEEN_VALUE_LIFETIME = 1.005
-"""The value of links to unseen hosts is computed again when the number of outcomes has grown by this factor."""
 _GROUP_MARK = "\0"
 """First character of the name of a group, which no arm has."""
 _MAX_CACHED = 1 << 14
 _MAX_SAVED_VALUES = 1 << 16
 """Maximum number of ready arms whose values are saved. Those of further arms are computed again after a restart."""
-_SCORE_PER_LINK = 1e-10
-"""Difference between the scores of two successive links; 1 is one link further away from a seed. A crawl may find ten
-billion links before the order of discovery counts more than the distance."""
 
 
 class Plan(NamedTuple):
@@ -63,10 +57,10 @@ class Plan(NamedTuple):
 
 
 def make_plan(reward: float, requests: float) -> Plan:
-    """Return a plan of at most 200 requests with the rate of this reward and number of requests."""
+    """Return a plan of at most `_MAX_LINKS` requests with the rate of this reward and number of requests."""
     rate = reward / requests
-    if requests > _MAX_PLAN_REQUESTS:
-        return Plan(rate, rate * _MAX_PLAN_REQUESTS, _MAX_PLAN_REQUESTS)
+    if requests > _MAX_LINKS:
+        return Plan(rate, rate * _MAX_LINKS, _MAX_LINKS)
     return Plan(rate, reward, requests)
 
 
@@ -99,8 +93,8 @@ def information_gain(probability: float, tries: float, more: float) -> tuple[flo
 class UnseenHostValue(NamedTuple):
     """The value of links of one kind to unseen hosts."""
 
-    valid_until: float
-    """Number of outcomes after which it is computed again."""
+    outcomes: float
+    """Number of outcomes when it was computed. After the next outcome it is computed again if it is needed."""
     value: float
     plan: Plan
 
@@ -108,7 +102,6 @@ class UnseenHostValue(NamedTuple):
 class SavedState(msgspec.Struct):
     """The state of the policy in checkpoints and models. Models use only the statistics."""
 
-    count: int
     statistics: PolicyStatistics
     hosts: dict[str, SavedHost] = msgspec.field(default_factory=dict)
     plans: dict[str, tuple[float, float]] = msgspec.field(default_factory=dict)
@@ -142,7 +135,7 @@ def read_state(state: bytes) -> SavedState:
     try:
         return msgspec.msgpack.decode(state, type=SavedState)
     except msgspec.ValidationError:
-        return SavedState(*msgspec.msgpack.decode(state, type=tuple[int, PolicyStatistics]))
+        return SavedState(msgspec.msgpack.decode(state, type=tuple[int, PolicyStatistics])[1])
 
 
 class Motherlode(WaitRule):
@@ -152,7 +145,7 @@ class Motherlode(WaitRule):
         super().__init__()
         self.config = config or PolicyConfig()
         self.posterior = PosteriorModel(self.config)
-        self._keys = ArmKeyBuilder(tag_path_steps=self.config.tag_path_steps)
+        self._keys = ArmKeyBuilder(steps=self.config.key_steps)
         self._ready = ReadyArms()
         """Ready arms by value, and groups of ready arms of unseen hosts (`_group_of`), which share one value."""
         self._groups: dict[str, dict[str, None]] = {}
@@ -171,7 +164,6 @@ class Motherlode(WaitRule):
         self._saved_values: dict[str, float] = {}
         """Values of arms before a restart, until the arms are ready again."""
         self._outcomes = 0
-        self._count = 0
 
     def aim(self, target: Target) -> None:
         self.posterior.target_priors = target_priors(target, self.config)
@@ -183,22 +175,19 @@ class Motherlode(WaitRule):
         return self.posterior.statistics
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
-        arm_of, count = self._keys.arm, self._count
+        arm_of = self._keys.arm
         arms = [arm_of(link, parent) for link in links]
         if parent is not None and parent.failure is FailureKind.REDIRECT and parent.arm:
             for link in links:
                 self.posterior.learn_redirect(parent.url, link.url)
-        self._count = count + len(links)
-        depth = 0
-        if parent is not None:
-            depth = parent.depth
-            if parent.arm:
-                links_by_arm = Counter(arms)
-                self._add_links(ArmKey.parse(parent.arm), links_by_arm)
-                if self.config.hub_min_links:
-                    hubs = self._keys.hub_arms(links_by_arm, parent.url, min_links=self.config.hub_min_links)
-                    arms = [hubs.get(arm, arm) for arm in arms]
-        return [Rating(arm=arm, score=-depth - order * _SCORE_PER_LINK) for order, arm in enumerate(arms, count + 1)]
+        if parent is not None and parent.arm:
+            links_by_arm = Counter(arms)
+            self._add_links(ArmKey.parse(parent.arm), links_by_arm)
+            if self.config.hub_min_links:
+                hubs = self._keys.hub_arms(links_by_arm, parent.url, min_links=self.config.hub_min_links)
+                arms = [hubs.get(arm, arm) for arm in arms]
+        score = 0.0 if parent is None else -float(parent.depth)  # the frontier takes the first of equal scores
+        return [Rating(arm=arm, score=score) for arm in arms]
 
     def _add_links(self, key: ArmKey, links_by_arm: Mapping[str, int]) -> None:
         """Count the new links of a page for its arm and its family."""
@@ -219,7 +208,7 @@ class Motherlode(WaitRule):
             # also if no link of the base arm waits, which is usual for targets of redirects
             self._plans[key.base_arm] = self.plan(key.base_arm, self.probability(key.base_arm))
         self._outcomes += 1
-        is_new_host = self.statistics.hosts[host].tries <= _MAX_TRIES_OF_NEW_HOST
+        is_new_host = self.statistics.hosts[host].tries <= self.config.host_prior_tries
         changes_host = abs(outcome.reward - expected) > _SURPRISE or is_new_host
         for name in self._keys.arms_of_tried_host(host) if changes_host else (arm,):
             if name in self._ready or self._leave_group(name):
@@ -382,13 +371,12 @@ class Motherlode(WaitRule):
     def _unseen_host_value(self, arm: str, key: ArmKey) -> UnseenHostValue:
         name = _group_of(arm, self._waiting.get(arm, 1))
         known = self._unseen_host_values.get(name)
-        if known is None or known.valid_until < self._outcomes:
+        if known is None or known.outcomes != self._outcomes:
             if len(self._unseen_host_values) >= _MAX_CACHED:
                 self._unseen_host_values.clear()
-            valid_until = self._outcomes * _UNSEEN_VALUE_LIFETIME
-            alone = make_plan(self.probability(arm), 1.0)
-            self._unseen_host_values[name] = UnseenHostValue(valid_until, alone.rate, alone)  # arms link in circles
-            self._unseen_host_values[name] = known = UnseenHostValue(valid_until, *self._value_and_plan(arm, key))
+            alone, outcomes = make_plan(self.probability(arm), 1.0), self._outcomes
+            self._unseen_host_values[name] = UnseenHostValue(outcomes, alone.rate, alone)  # arms link in circles
+            self._unseen_host_values[name] = known = UnseenHostValue(outcomes, *self._value_and_plan(arm, key))
         return known
 
     def _value_and_plan(self, arm: str, key: ArmKey) -> tuple[float, Plan]:
@@ -413,15 +401,15 @@ class Motherlode(WaitRule):
         elif not host.responses and config.counts_links_of_silent_hosts:
             waiting = self._waiting_of_host(key.host)
         hidden = config.horizon / (1.0 + host_tries) if not host_tries or self._is_gateway(key.host) else 0.0
-        return tries + min(host_tries, config.max_host_tries), max(min(waiting - 1, config.max_waiting_links), hidden)
+        return tries + min(host_tries, config.host_prior_tries), max(min(waiting - 1, _MAX_LINKS), hidden)
 
     def _is_gateway(self, host: str) -> bool:
-        """Return whether a host looks like a gateway: it has fewer than `gateway_links` waiting links."""
-        return self._waiting_of_host(host, self.config.gateway_links) < self.config.gateway_links
+        """Return whether a host looks like a gateway: it has fewer waiting links than a hub page."""
+        return self._waiting_of_host(host, self.config.hub_min_links) < self.config.hub_min_links
 
-    def _waiting_of_host(self, host: str, limit: int = 0) -> int:
+    def _waiting_of_host(self, host: str, limit: float = _MAX_LINKS) -> int:
         """Return the number of waiting links of a host that was tried, at most about `limit`."""
-        total, limit = 0, limit or self.config.max_waiting_links
+        total = 0
         for arm in self._keys.arms_of_tried_host(host):
             total += self._waiting.get(arm, 0)
             if total > limit:
@@ -430,7 +418,6 @@ class Motherlode(WaitRule):
 
     def dump(self) -> bytes:
         saved = SavedState(
-            count=self._count,
             statistics=self.statistics,
             hosts=self._keys.save(),
             plans={arm: (plan.reward, plan.requests) for arm, plan in self._plans.items()},
@@ -442,7 +429,7 @@ class Motherlode(WaitRule):
 
     def load(self, state: bytes) -> None:
         saved = read_state(state)
-        self._count, self.posterior.statistics = saved.count, saved.statistics
+        self.posterior.statistics = saved.statistics
         self._keys.restore(saved.hosts)
         for host in self.statistics.hosts:
             self._keys.arms_of_tried_host(host)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from math import log, sqrt
+from sys import float_info
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -38,8 +39,6 @@ RELEVANCE: Final = 2
 _MAX_LINKED_ARMS = 48
 _MAX_WEIGHT = 1e12
 """If the weight of the last try exceeds this, all weights of its arm are rescaled, to avoid an overflow."""
-_MAX_PROBABILITY = 0.999
-"""Limit of the expected reward of a host, to keep log-odds finite."""
 
 Sums = list[float]
 
@@ -73,6 +72,12 @@ class Tally(msgspec.Struct, gc=False):
         self.no += other.no
 
 
+def _log_odds(probability: float) -> float:
+    """Return the log-odds of a probability that is limited to what floats distinguish from 0 and 1."""
+    limited = min(1.0 - float_info.epsilon, max(float_info.epsilon, probability))
+    return log(limited / (1.0 - limited))
+
+
 _HOST_NAMES = {"responses": "answers", "pages": "seen", "reward": "found", "expected_reward": "hoped"}
 
 
@@ -92,16 +97,16 @@ class HostStatistics(msgspec.Struct, gc=False, rename=_HOST_NAMES):
     expected_reward: float = 0.0
     """Sum of the rewards that the features alone predicted."""
 
-    def lift(self, prior_pages: float) -> float:
+    def lift(self, prior_tries: float) -> float:
         """Return by how much the rewards of a host exceed the predictions from features, as a difference of log-odds.
 
-        The mean reward is smoothed by `prior_pages` pages with the predicted reward.
+        The mean reward is smoothed by `prior_tries` pages with the predicted reward.
         """
-        if not prior_pages or not self.pages:
+        if not prior_tries or not self.pages:
             return 0.0
-        expected = min(_MAX_PROBABILITY, max(1.0 - _MAX_PROBABILITY, self.expected_reward / self.pages))
-        now = min(_MAX_PROBABILITY, (self.reward + prior_pages * expected) / (self.pages + prior_pages))
-        return log(now / (1.0 - now)) - log(expected / (1.0 - expected))
+        expected = self.expected_reward / self.pages
+        now = (self.reward + prior_tries * expected) / (self.pages + prior_tries)
+        return _log_odds(now) - _log_odds(expected)
 
     def add(self, other: HostStatistics) -> None:
         self.tries += other.tries
@@ -162,7 +167,7 @@ class ArmStatistics(msgspec.Struct, gc=False, rename=_ARM_NAMES | {"total_weight
         for arm, links in links_by_arm.items():
             known[arm] = known.get(arm, 0.0) + links * self.weight
         if len(known) > _MAX_LINKED_ARMS:
-            self.new_links = dict(sorted(known.items(), key=lambda item: -item[1])[: _MAX_LINKED_ARMS // 2])
+            self.new_links = dict(sorted(known.items(), key=lambda item: -item[1])[:_MAX_LINKED_ARMS])
 
     def add(self, other: ArmStatistics) -> None:
         """Add the results that another shard of the same crawl had meanwhile. Rescales `other`."""
@@ -357,7 +362,7 @@ class PosteriorModel:
 
     def lift(self, host: str) -> float:
         statistics = self.statistics.hosts.get(host)
-        return statistics.lift(self._config.host_prior_pages) if statistics is not None else 0.0
+        return statistics.lift(self._config.host_prior_tries) if statistics is not None else 0.0
 
     def _presence(self, key: ArmKey) -> float:
         """Return the probability that the host exists and responds: 1 if it has responded before."""
@@ -368,9 +373,8 @@ class PosteriorModel:
                 return presence
             presence = config.silent_host_prior_tries / (config.silent_host_prior_tries + statistics.tries)
         if config.learns_unseen_hosts and key.from_host:
-            presence *= self.statistics.unseen_hosts.probability(
-                config.unseen_host_response_rate, prior_tries=config.prior_tries
-            )
+            responding = sigmoid(config.response_bias)
+            presence *= self.statistics.unseen_hosts.probability(responding, prior_tries=config.prior_tries)
         return presence
 
     def probability(self, arm: str) -> float:
@@ -391,9 +395,9 @@ class PosteriorModel:
         The expected number of new links on the next page is the quotient of the arm's sums, plus the share of that of
         the family.
         """
-        prior_pages = self._config.family_prior_pages
+        prior_pages = self._config.prior_tries
         own = self.statistics.arms.get(key.base_arm) or _NO_STATISTICS
-        family = self.statistics.families.get(key.family) if prior_pages else None
+        family = self.statistics.families.get(key.family)
         share = prior_pages / (own.tries + prior_pages) if family is not None else 0.0
         return *own.sums_of_links(empty_pages=prior_pages), *(family or _NO_STATISTICS).sums_of_links(), share
 
@@ -412,11 +416,11 @@ class PosteriorModel:
             for statistics in self._targets:
                 statistics.unseen_hosts.count(responded, retention=1.0)
         self._count_arm(outcome, key)
-        expected = 0.0
+        expected = sigmoid(self.log_odds(key.features, RELEVANCE))
         if self._config.learns_features:
             # that a host does not respond explains a failure, so features need not explain it
             is_explained = is_first_response and self._config.learns_unseen_hosts
-            expected = self._learn_features(outcome, key, is_explained=is_explained)
+            self._learn_features(outcome, key, is_explained=is_explained)
         self._count_host(outcome, key, expected)
 
     def _learn_redirect_rules(self, outcome: Outcome) -> None:
@@ -455,19 +459,16 @@ class PosteriorModel:
         if is_page or not separate:
             arm.relevant.count(outcome.reward, retention=keep, share=share)
 
-    def _learn_features(self, outcome: Outcome, key: ArmKey, *, is_explained: bool) -> float:
-        """Learn the weights of features, and return the reward that they predicted before; 0 for a failure."""
+    def _learn_features(self, outcome: Outcome, key: ArmKey, *, is_explained: bool) -> None:
         features, is_page = key.features, outcome.failure is None
         separate = self._config.separate_responses
         if separate and (is_page or not is_explained):
             self.learn_weights(features, RESPONSE, result=is_page)
-        if not is_page and (separate or is_explained):
-            return 0.0
-        expected = sigmoid(self.log_odds(features, RELEVANCE))
-        self.learn_weights(features, RELEVANCE, result=outcome.reward, lift=self.lift(outcome.host))
-        return expected
+        if is_page or not (separate or is_explained):
+            self.learn_weights(features, RELEVANCE, result=outcome.reward, lift=self.lift(outcome.host))
 
     def _count_host(self, outcome: Outcome, key: ArmKey, expected: float) -> None:
+        """Count a try of the host. `expected` is the reward that the features predicted before it."""
         share = 1.0 / self.statistics.arms[key.base_arm].tries
         for statistics in self._targets:
             host = statistics.host(outcome.host)
