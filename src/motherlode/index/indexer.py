@@ -39,8 +39,8 @@ _BATCH_QUADS = 225_000
 """Quads, with provenance and union, that are loaded at a time. Above 229,376, the engine's hash tables double."""
 _FLUSH_QUADS = 2_500_000
 """Quads between two flushes. A flush commits the words and moves the mark."""
-_MAX_BYTES = 8_000_000
-"""Compressed bytes of the log from which on the background indexer starts a round, so that no command waits long."""
+_MAX_BYTES = 3_500_000
+"""Compressed bytes of the log, about one batch, from which on the background indexer starts a round."""
 _MIN_SHARE = 0.25
 """Bytes for a smaller round, as a share of what is indexed: merges then rewrite the store less often."""
 _MIN_SECONDS = 10.0
