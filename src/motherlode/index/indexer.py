@@ -37,7 +37,7 @@ from motherlode.runtime import end_with_parent, is_file_locked, read_frame, shar
 _LOCK_FILE, _WANTED_FILE = "lock", "wanted"
 _BATCH_QUADS = 225_000
 """Quads, with provenance and union, that are loaded at a time. Above 229,376, the engine's hash tables double."""
-_FLUSH_QUADS = 2_500_000
+_FLUSH_QUADS = 2_000_000
 """Quads between two flushes. A flush commits the words and moves the mark."""
 _MAX_BYTES = 3_500_000
 """Compressed bytes of the log, about one batch, from which on the background indexer starts a round."""
