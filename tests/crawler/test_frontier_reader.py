@@ -32,7 +32,7 @@ def test_open_to_read_whole_frontier_returns_its_notes(folder: CrawlFolder) -> N
 def test_open_to_read_truncated_frontier_raises_error_with_advice(folder: CrawlFolder) -> None:
     file = folder.frontier / "data.mdb"
     os.truncate(file, file.stat().st_size // 2 // 4096 * 4096)
-    with pytest.raises(DamagedError, match="is damaged.*resume"):
+    with pytest.raises(DamagedError, match=r"is damaged.*resume"):
         open_to_read(folder)
 
 

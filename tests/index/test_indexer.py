@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -18,12 +19,14 @@ from pathlib import Path
 import pytest
 
 from motherlode.index import crawl_store
+from motherlode.index import indexer as indexer_module
 from motherlode.index.fulltext import Search, WordSearcher
 from motherlode.index.indexer import (
     BackgroundIndexer,
     Indexer,
     IndexPaths,
     is_locked,
+    is_round_due,
     locked_log,
     locked_unless_indexed,
     wait_until_indexed,
@@ -124,6 +127,45 @@ def test_background_indexer_indexes_while_the_log_is_written(tmp_path: Path) -> 
     assert stored(paths) == {'"first"', '"second"'}
     assert paths.words is not None
     assert len(WordSearcher(paths.words).search(Search(words="second"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("unread", "indexed", "seconds", "is_due"),
+    [
+        (10_000, 0, 9.9, False),
+        (10_000, 0, 10.0, True),
+        (10_000, 40_000, 10.0, True),
+        (9_999, 40_000, 10.0, False),
+        (9_999, 40_000, 1e6, False),
+        (3_499_999, 10**9, 1e6, False),
+        (3_500_000, 10**9, 0.0, True),
+    ],
+)
+def test_round_without_a_waiting_command_needs_a_share_of_what_is_indexed(
+    unread: int, indexed: int, seconds: float, *, is_due: bool
+) -> None:
+    assert is_round_due(unread, unread + indexed, seconds=seconds) == is_due
+
+
+def test_loads_are_bounded_by_all_quads_that_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = paths_in(tmp_path)
+    log = NQuadsLog(paths.log)
+    for number in range(9):
+        log.write([page(number)])
+    stored_at_once: list[int] = []
+    write = QuadStore.write
+
+    def count(store: QuadStore, records: Sequence[PageRecord]) -> None:
+        stored_at_once.append(sum(2 * each.quads + each.provenance.count(b"\n") for each in records))
+        write(store, records)
+
+    monkeypatch.setattr(QuadStore, "write", count)
+    (quads,) = {
+        2 * each.quads + each.provenance.count(b"\n") for batch in paths.unread().batches() for each in batch.pages
+    }
+    monkeypatch.setattr(indexer_module, "_BATCH_QUADS", 2 * quads)
+    assert Indexer(paths).index() == 9
+    assert stored_at_once == [2 * quads] * 4 + [quads]
 
 
 def test_wait_without_a_process_that_indexes_returns_false(tmp_path: Path) -> None:

@@ -35,14 +35,16 @@ from motherlode.index.snapshot import DamagedError, is_damage, is_refused, store
 from motherlode.runtime import end_with_parent, is_file_locked, read_frame, share_one_heap, trim_heap, write_frame
 
 _LOCK_FILE, _WANTED_FILE = "lock", "wanted"
-_BATCH_QUADS = 100_000
-"""Quads that are written to the store at a time. More save merges and cost memory (docs/decisions.md)."""
-_FLUSH_QUADS = 1_000_000
+_BATCH_QUADS = 225_000
+"""Quads, with provenance and union, that are loaded at a time. Above 229,376, the engine's hash tables double."""
+_FLUSH_QUADS = 2_000_000
 """Quads between two flushes. A flush commits the words and moves the mark."""
-_MIN_BYTES = 8_000_000
-"""Compressed bytes of the log from which on the background indexer starts a round."""
-_MAX_SECONDS = 10.0
-"""Seconds after which the background indexer starts a round for fewer bytes."""
+_MAX_BYTES = 3_500_000
+"""Compressed bytes of the log, about one batch, from which on the background indexer starts a round."""
+_MIN_SHARE = 0.25
+"""Bytes for a smaller round, as a share of what is indexed: merges then rewrite the store less often."""
+_MIN_SECONDS = 10.0
+"""Seconds between two smaller rounds."""
 _POLL_SECONDS = 0.02
 _SIZE_SECONDS = 0.5
 """Seconds between two looks at the size of the log."""
@@ -50,7 +52,6 @@ _NICENESS = 10
 """Added to the niceness in rounds for which no command waits."""
 _MERGE_THREAD, _MERGE_NICENESS = "rocksdb:low", 5
 """Threads of the store that merge files, and what is added to their niceness: fewer merges of more files cost less."""
-_PROVENANCE_QUADS_PER_PAGE = 10
 _Result = TypeVar("_Result")
 
 Progress = Callable[[int, int], None]
@@ -126,19 +127,20 @@ class Indexer:
     def _index(self, progress: Progress, *, damaged: bool) -> int:
         pages, total = 0, self._unread.size
         for batch in self._unread.batches(damaged=damaged):
-            if self._quads >= _BATCH_QUADS or not self._urls.isdisjoint(page.url for page in batch.pages):
+            quads = sum(2 * page.quads + page.provenance.count(b"\n") for page in batch.pages)
+            if self._quads + quads > _BATCH_QUADS or not self._urls.isdisjoint(page.url for page in batch.pages):
                 self._write()  # a page that comes again is a change, and needs a batch of its own
-            self._collect(batch)
+            self._collect(batch, quads)
             pages += len(batch.pages)
             progress(total - self._unread.bytes_after(batch.position), total)
         self._write()
         self._flush()
         return pages
 
-    def _collect(self, batch: LogBatch) -> None:
+    def _collect(self, batch: LogBatch, quads: int) -> None:
         self._batches.append(batch)
         self._urls.update(page.url for page in batch.pages)
-        self._quads += sum(page.quads + _PROVENANCE_QUADS_PER_PAGE for page in batch.pages)
+        self._quads += quads
 
     def _write(self) -> None:
         if not self._batches:
@@ -315,23 +317,30 @@ def main(parent: int, paths: IndexPaths) -> None:
 
 
 def _follow(paths: IndexPaths, indexer: Indexer) -> None:
-    """Start a round if a command or the end of the crawl waits for it, if there is enough to do, and after some time.
+    """Start a round if a command or the end of the crawl waits for it, or if there is enough to do.
 
     Rounds for which nothing waits have a low priority.
     """
     wanted, niceness, is_ended = paths.log / _WANTED_FILE, os.nice(0), False
-    next_round, next_look = time.monotonic() + _MAX_SECONDS, 0.0
+    last_round, next_look = time.monotonic(), 0.0
     while not is_ended:
         is_ended = bool(select.select([sys.stdin], [], [], _POLL_SECONDS)[0])
         is_wanted, now = is_ended or wanted.exists(), time.monotonic()
-        is_large = False
+        is_due = False
         if now >= next_look:
-            is_large, next_look = paths.unread().size >= _MIN_BYTES, now + _SIZE_SECONDS
-        if is_wanted or is_large or now >= next_round:
+            log = paths.unread()
+            is_due = is_round_due(log.size, log.bytes_after((0, 0)), seconds=now - last_round)
+            next_look = now + _SIZE_SECONDS
+        if is_wanted or is_due:
             _set_niceness(niceness if is_wanted else niceness + _NICENESS)
             wanted.unlink(missing_ok=True)
             indexer.index()
-            next_round = time.monotonic() + _MAX_SECONDS
+            last_round = time.monotonic()
+
+
+def is_round_due(unread: int, total: int, *, seconds: float) -> bool:
+    """Return whether to index the unread bytes of a log for which nothing waits. `seconds`: since the last round."""
+    return unread >= _MAX_BYTES or (seconds >= _MIN_SECONDS and unread >= _MIN_SHARE * (total - unread))
 
 
 def _set_niceness(niceness: int) -> None:

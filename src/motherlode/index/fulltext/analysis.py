@@ -20,10 +20,10 @@ _ANALYZER_NAME = "folded-words"
 _MAX_WORD_BYTES = 60
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
-_UNSPACED = re.compile(f"[{UNSPACED}]+")
+_UNSPACED = re.compile(f"([{UNSPACED}])")
 ACCENTS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
 """Combining marks that most people do not type: accents, and the vowel points of Hebrew and Arabic."""
-_ACCENTS = re.compile(f"[{ACCENTS}]+")
+_ACCENTS = re.compile(f"[{ACCENTS}]")
 _BEYOND_LATIN = re.compile("[\u0300-\u1dff\u1f00-\u1fff\u2c00-\U0010ffff]")
 """Combining marks, and scripts whose accents tantivy's ASCII folding does not remove. Most texts have none."""
 
@@ -63,7 +63,7 @@ def normalize_text(text: str) -> str:
     """Return text without accents, with spaces around each character of a script that puts no spaces between words."""
     if text.isascii() or not _BEYOND_LATIN.search(text):
         return text
-    return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", remove_accents(text))
+    return " ".join(_UNSPACED.split(remove_accents(text)))
 
 
 def tokenize(text: str) -> list[str]:
