@@ -303,13 +303,31 @@ def test_store_that_is_locked_is_not_removed(tmp_path: Path, monkeypatch: pytest
     assert Indexer(paths).index() == 1
 
 
-def test_killed_indexer_is_an_error_at_the_end_and_the_log_keeps_the_pages(tmp_path: Path) -> None:
+def test_killed_indexer_is_replaced_and_all_pages_are_indexed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     paths = paths_in(tmp_path)
-    NQuadsLog(paths.log).close()
     indexer = BackgroundIndexer(paths)
     log = NQuadsLog(paths.log, start_indexer=lambda: indexer)
-    log.write([page(1, "kept")])
+    log.write([page(1, "before")])
     os.kill(indexer.process_id, signal.SIGKILL)
+    log.write([page(2, "after")])
+    log.close()
+    assert stored(paths) == {'"before"', '"after"'}
+    assert "has ended (-9): another one indexes" in caplog.text
+
+
+class _DoomedIndexer(BackgroundIndexer):
+    """An indexer whose processes are all killed."""
+
+    def _start(self) -> None:
+        super()._start()
+        os.kill(self.process_id, signal.SIGKILL)
+
+
+def test_indexer_that_is_killed_twice_is_an_error_and_the_log_keeps_the_pages(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    NQuadsLog(paths.log).close()
+    log = NQuadsLog(paths.log, start_indexer=partial(_DoomedIndexer, paths))
+    log.write([page(1, "kept")])
     with pytest.raises(OSError, match="has ended"):
         log.close()
     assert Indexer(paths).index() == 1

@@ -13,6 +13,7 @@ the next run would find the store locked, so the kernel kills it when its parent
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import select
 import signal
@@ -34,6 +35,7 @@ from motherlode.index.rebuild import has_all_pages, is_store_damage, remove_dama
 from motherlode.index.snapshot import DamagedError, is_damage, is_refused, store_advice
 from motherlode.runtime import end_with_parent, is_file_locked, read_frame, share_one_heap, trim_heap, write_frame
 
+_logger = logging.getLogger(__name__)
 _LOCK_FILE, _WANTED_FILE = "lock", "wanted"
 _BATCH_QUADS = 225_000
 """Quads, with provenance and union, that are loaded at a time. Above 229,376, the engine's hash tables double."""
@@ -241,18 +243,18 @@ class _Report(msgspec.Struct, frozen=True, array_like=True):
     is_damaged: bool = False
 
 
+class _EndedError(OSError):
+    """The process has ended without a report, because it was killed."""
+
+
 class BackgroundIndexer:
-    """A process that indexes a log while the crawl writes it."""
+    """A process that indexes a log while the crawl writes it. If it is killed, another one indexes the other pages."""
 
     def __init__(self, paths: IndexPaths) -> None:
         """If there is a store, wait until it is open. DamagedError if it is damaged."""
-        command = [sys.executable, "-m", __name__, str(os.getpid()), *map(str, paths[:2]), str(paths.words or "")]
+        self._paths = paths
         is_new = not (paths.store / "CURRENT").exists()
-        # in its own session, so that Ctrl-C in a terminal never reaches it, not even before it ignores SIGINT
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        self._end = weakref.finalize(self, _end_process, self._process)
-        self._reports = 0
-        self.process_id = self._process.pid
+        self._start()
         if not is_new:
             try:
                 self._raise_error()
@@ -260,10 +262,28 @@ class BackgroundIndexer:
                 self._end()
                 raise
 
+    def _start(self) -> None:
+        paths = self._paths
+        command = [sys.executable, "-m", __name__, str(os.getpid()), *map(str, paths[:2]), str(paths.words or "")]
+        # in its own session, so that Ctrl-C in a terminal never reaches it, not even before it ignores SIGINT
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self._end = weakref.finalize(self, _end_process, self._process)
+        self._reports = 0
+        self.process_id = self._process.pid
+
     def close(self) -> None:
         """Wait until everything is indexed, and end the process. OSError if it failed."""
-        if not self._end.alive or self._process.stdin is None:
+        if not self._end.alive:
             return
+        try:
+            self._finish()
+        except _EndedError as error:
+            _logger.warning("%s: another one indexes the remaining pages", error)
+            self._start()
+            self._finish()
+
+    def _finish(self) -> None:
+        assert self._process.stdin is not None
         try:
             self._process.stdin.close()
             while self._reports < 2:
@@ -276,7 +296,7 @@ class BackgroundIndexer:
         assert self._process.stdout is not None
         frame = read_frame(self._process.stdout)
         if frame is None:
-            raise OSError(f"the process that indexes the quads has ended ({self._process.wait()})")
+            raise _EndedError(f"the process that indexes the quads has ended ({self._process.wait()})")
         self._reports += 1
         report = msgspec.msgpack.decode(frame, type=_Report)
         if report.is_damaged:
