@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.index.crawl_store import BatchWriter, LocalStore
-from motherlode.index.fulltext import Search, WordSearcher
+from motherlode.index.fulltext import Search, WordIndex, WordSearcher
 from motherlode.index.page_record import PageRecord
 from motherlode.index.quad_store import QuadStore
 
@@ -30,6 +30,25 @@ def test_index_words_existing_index_is_not_rebuilt(tmp_path: Path) -> None:
     without.index_words(tmp_path / "words")
     found = WordSearcher(tmp_path / "words")
     assert [len(found.search(Search(words=word))) for word in ("indexed", "missed")] == [1, 0]
+
+
+def test_words_that_cannot_be_written_are_an_error_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full disk, tantivy only says that its thread has ended. The checksums show that no file is damaged."""
+    store = LocalStore(tmp_path / "store")
+    store.index_words(tmp_path / "words")
+    store.write([record(A, says("name", "first"))])
+    store.flush()
+    before = {file.name for file in (tmp_path / "words").glob("*.term")}
+
+    def fail(self: WordIndex) -> None:
+        raise ValueError("An error occurred in a thread: 'An index writer was killed.'")
+
+    monkeypatch.setattr(WordIndex, "commit", fail)
+    store.write([record(B, says("name", "second"))])
+    with pytest.raises(OSError, match=r"words.*cannot be written.*killed"):
+        store.flush()
+    assert before
+    assert before <= {file.name for file in (tmp_path / "words").glob("*.term")}
 
 
 def test_local_store_waits_for_locked_store(tmp_path: Path) -> None:

@@ -49,9 +49,11 @@ class LocalStore:
         try:
             work()
         except ValueError as error:  # tantivy has no other
-            if self._words is None or is_refused(error):
+            if self._words is None:
                 raise
             why = str(error)
+            if is_refused(error) or _are_words_intact(self._words):  # for example on a full disk
+                raise OSError(f"the index of words in {self._words} cannot be written: {why}") from error
         else:
             return
         _logger.warning("the index of words in %s is damaged (%s): it is built again", self._words, why)
@@ -62,6 +64,12 @@ class LocalStore:
 
     def close(self) -> None:
         self._quads.close()
+
+
+def _are_words_intact(path: Path) -> bool:
+    from motherlode.index.fulltext.coverage import are_words_intact  # tantivy loads slowly
+
+    return are_words_intact(path)
 
 
 def _open_when_unlocked(path: Path) -> QuadStore:

@@ -34,6 +34,15 @@ class WordCoverage:
         return self._is_rebuilt or bool(self._searcher.search(query, limit=1).hits)
 
 
+def are_words_intact(path: Path) -> bool:
+    """Return whether a word index can be opened and has the checksums that were written."""
+    try:
+        WordCoverage(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 # Checksums: tantivy ends each file with a JSON object that has the CRC-32 of the bytes before it, the length of that
 # object and a fixed number. It does not compare them when it reads.
 
