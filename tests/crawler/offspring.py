@@ -12,11 +12,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 
-import motherlode.cli.crawl  # noqa: F401 - imported here, so that the children need not import it
 from motherlode.cli import main
+from motherlode.crawler.report import crawl_report, plot
+from motherlode.www.urls import registrable_domain
 
 
 class Offspring:
@@ -60,7 +62,35 @@ class Offspring:
         return int(self._process.stdout.readline())
 
 
+_USED_MODULES = (
+    "encodings.idna",
+    "hyperscan",
+    "motherlode.cli.crawl",
+    "motherlode.cli.export",
+    "motherlode.cli.resume",
+    "motherlode.cli.verify",
+    "motherlode.crawler.verification",
+    "motherlode.index.export.streams",
+    "motherlode.index.fulltext.searcher",
+    "motherlode.index.fulltext.word_index",
+    "motherlode.index.query.query_worker",
+    "pydantic.type_adapter",
+    "rich.progress",
+)
+"""Modules that the runs import at their first use."""
+
+
+def _warm_up() -> None:
+    """Do what each run would otherwise do again: imports, templates, and the list of public suffixes."""
+    for module in _USED_MODULES:
+        import_module(module)
+    registrable_domain("www.example")
+    crawl_report._template()
+    plot._template()
+
+
 def serve() -> None:
+    _warm_up()
     while line := sys.stdin.readline():
         child = os.fork()
         if child == 0:
