@@ -8,9 +8,9 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,19 +19,25 @@ import typer
 from motherlode.cli.query import run_with_timeout
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.model.sparql import order_variables
+from tests.crawler.offspring import Offspring
 from tests.index.fakes import spoil, spoil_inside
 from tests.support import synthetic_warc
 
 
+@cache
+def offspring() -> Offspring:
+    return Offspring()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _end_offspring() -> Iterator[None]:
+    yield
+    offspring().__exit__(None, None, None)
+    offspring.cache_clear()
+
+
 def motherlode(*arguments: str, expect: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "motherlode", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        input=stdin,
-    )
+    done = offspring().run(*arguments, stdin=stdin)
     assert done.returncode == expect, done.stderr
     assert "Traceback" not in done.stderr
     return done
