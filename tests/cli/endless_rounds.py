@@ -40,7 +40,7 @@ def _main(path: str, per_day: str, count: str) -> None:
             rounds.stopped.set()
 
     folder.lock()
-    with running_ray("", shards=job.shards) if job.shards > 1 else nullcontext():
+    with running_ray(job.ray, shards=job.shards) if job.shards > 1 else nullcontext():
         rounds = EndlessRefresh(job, folder, quiet=False, now=lambda: time.time() + _FUTURE_SECONDS, wait=wait)
         asyncio.run(rounds.run())
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.crawl_process import wait_for_requests
 from tests.crawler.changing_web import ChangingWeb, Document, serving
+from tests.crawler.offspring import Offspring
 from tests.support import shared, synthetic_warc
 
 POLICIES = ("bfs", "dfs", "random", "bandit:success-rate", "bandit:success-rate:0.5:100")
@@ -125,13 +126,12 @@ def test_wrong_usage_gives_advice(crawled: Path, tmp_path: Path) -> None:
         (["query", str(crawled / "out"), "SELECT {"], "the query cannot be read"),
         (["extract", "none.html"], "cannot be read"),
     ]
-    for arguments, message in cases:
-        done = subprocess.run(
-            [sys.executable, "-m", "motherlode", *arguments], capture_output=True, text=True, timeout=60, check=False
-        )
-        assert done.returncode in (1, 2), arguments
-        assert message in " ".join(done.stderr.split()), (arguments, done.stderr)
-        assert "Traceback" not in done.stderr, (arguments, done.stderr)
+    with Offspring() as offspring:
+        for arguments, message in cases:
+            done = offspring.run(*arguments)
+            assert done.returncode in (1, 2), arguments
+            assert message in " ".join(done.stderr.split()), (arguments, done.stderr)
+            assert "Traceback" not in done.stderr, (arguments, done.stderr)
     assert not Path(new).exists(), "no folder is created"
 
 

@@ -8,9 +8,9 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,19 +19,25 @@ import typer
 from motherlode.cli.query import run_with_timeout
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.model.sparql import order_variables
+from tests.crawler.offspring import Offspring
 from tests.index.fakes import spoil, spoil_inside, spoil_words
 from tests.support import synthetic_warc
 
 
+@cache
+def offspring() -> Offspring:
+    return Offspring()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _end_offspring() -> Iterator[None]:
+    yield
+    offspring().__exit__(None, None, None)
+    offspring.cache_clear()
+
+
 def motherlode(*arguments: str, expect: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "motherlode", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        input=stdin,
-    )
+    done = offspring().run(*arguments, stdin=stdin)
     assert done.returncode == expect, done.stderr
     assert "Traceback" not in done.stderr
     return done
@@ -49,6 +55,27 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "out")
 
 
+@pytest.fixture(scope="module")
+def name(out: str) -> str:
+    """Return the name of a recipe."""
+    sparql = "SELECT ?name { ?s a schema:Recipe ; schema:name ?name } ORDER BY DESC(STRLEN(?name)) LIMIT 1"
+    found = json.loads(motherlode("query", out, sparql, "--format", "json").stdout)
+    return str(found["results"]["bindings"][0]["name"]["value"])
+
+
+@pytest.fixture(scope="module")
+def word(name: str) -> str:
+    return max(name.split(), key=len)
+
+
+ALL_STATEMENTS = ("SELECT * { ?s ?p ?o }", "--format", "csv")
+
+
+@pytest.fixture(scope="module")
+def statements(out: str) -> list[str]:
+    return sorted(motherlode("query", out, *ALL_STATEMENTS).stdout.splitlines())
+
+
 def damaged_copy(out: str, folder: Path, damage: Callable[[Path], None]) -> str:
     shutil.copytree(out, folder / "out")
     damage(folder / "out" / "store")
@@ -56,7 +83,7 @@ def damaged_copy(out: str, folder: Path, damage: Callable[[Path], None]) -> str:
 
 
 COMMANDS = [
-    ("query", "SELECT * { ?s ?p ?o }", "--format", "csv"),
+    ("query", *ALL_STATEMENTS),
     ("export",),
     ("export", "--format", "parquet", "-o", "tables"),
     ("export", "-o", "all.nq"),
@@ -65,17 +92,18 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("asked", [*COMMANDS, ("index",), ("resume", "--pages", "160")])
-def test_store_that_cannot_be_opened_is_built_again(out: str, asked: tuple[str, ...], tmp_path: Path) -> None:
+def test_store_that_cannot_be_opened_is_built_again(
+    out: str, statements: list[str], asked: tuple[str, ...], tmp_path: Path
+) -> None:
     folder = damaged_copy(out, tmp_path, spoil)
     command, *rest = [str(tmp_path / word) if word in ("tables", "all.nq") else word for word in asked]
     told = " ".join(motherlode(command, folder, *rest).stderr.split())
     assert f"the quad store in {folder}/store is damaged (Corruption: " in told
     assert "it is built again from the log" in told
-    count = ("query", folder, "SELECT * { ?s ?p ?o }", "--format", "csv")
-    again = motherlode(*count)
+    again = motherlode("query", folder, *ALL_STATEMENTS)
     assert "damaged" not in again.stderr
     if command != "resume":
-        assert sorted(again.stdout.splitlines()) == sorted(motherlode(*count[:1], out, *count[2:]).stdout.splitlines())
+        assert sorted(again.stdout.splitlines()) == statements
 
 
 @pytest.mark.parametrize("asked", COMMANDS)
@@ -88,9 +116,10 @@ def test_store_with_damage_that_reading_finds_gives_advice(out: str, asked: tupl
 
 
 @pytest.mark.parametrize("is_noticed_at_open", [True, False])
-def test_search_with_damaged_words_builds_them_again(out: str, tmp_path: Path, *, is_noticed_at_open: bool) -> None:
+def test_search_with_damaged_words_builds_them_again(
+    out: str, word: str, tmp_path: Path, *, is_noticed_at_open: bool
+) -> None:
     folder = Path(damaged_copy(out, tmp_path, lambda store: None))
-    _, word = a_name(out)
     spoil_words(folder / "words", is_noticed_at_open=is_noticed_at_open)
     done = motherlode("search", str(folder), word)
     assert "it is built again" in done.stderr
@@ -105,16 +134,7 @@ def test_damage_inside_the_store_that_resume_finds_is_repaired(out: str, tmp_pat
     assert "all right" in motherlode("verify", folder).stderr
 
 
-def a_name(out: str) -> tuple[str, str]:
-    """Return the name of a recipe, and one word of it."""
-    sparql = "SELECT ?name { ?s a schema:Recipe ; schema:name ?name } ORDER BY DESC(STRLEN(?name)) LIMIT 1"
-    found = json.loads(motherlode("query", out, sparql, "--format", "json").stdout)
-    name = found["results"]["bindings"][0]["name"]["value"]
-    return name, max(name.split(), key=len)
-
-
-def test_search_finds_a_name_of_the_store(out: str) -> None:
-    name, _ = a_name(out)
+def test_search_finds_a_name_of_the_store(out: str, name: str) -> None:
     found = json.loads(motherlode("search", out, *name.split(), "--type", "schema:Recipe", "--json").stdout)
     first = found["results"][0]
     assert first["label"] == name
@@ -123,8 +143,7 @@ def test_search_finds_a_name_of_the_store(out: str) -> None:
     assert name in motherlode("search", out, f'"{name}"').stdout
 
 
-def test_search_applies_filters_and_limit(out: str) -> None:
-    _, word = a_name(out)
+def test_search_applies_filters_and_limit(out: str, word: str) -> None:
     all_found = json.loads(motherlode("search", out, word, "--json", "--limit", "50").stdout)["results"]
     assert len(json.loads(motherlode("search", out, word, "--json", "--limit", "1").stdout)["results"]) == 1
     host = all_found[0]["page"].split("/")[2]
@@ -133,8 +152,7 @@ def test_search_applies_filters_and_limit(out: str) -> None:
     assert json.loads(motherlode("search", out, word, "--json", "--language", "xx").stdout)["count"] == 0
 
 
-def test_query_with_search_service_finds_subjects(out: str) -> None:
-    _, word = a_name(out)
+def test_query_with_search_service_finds_subjects(out: str, word: str) -> None:
     sparql = f'SELECT ?name {{ SERVICE ml:search {{ ?s ml:matches "{word}" }} ?s a schema:Recipe ; schema:name ?name }}'
     rows = motherlode("query", out, sparql, "--format", "csv").stdout.splitlines()
     assert len(rows) > 1
@@ -142,8 +160,7 @@ def test_query_with_search_service_finds_subjects(out: str) -> None:
     assert sorted(motherlode("query", out, function, "--format", "csv").stdout.splitlines()) == sorted(rows)
 
 
-def test_missing_index_of_words_is_rebuilt(out: str, tmp_path: Path) -> None:
-    _, word = a_name(out)
+def test_missing_index_of_words_is_rebuilt(out: str, word: str, tmp_path: Path) -> None:
     before = json.loads(motherlode("search", out, word, "--json", "--limit", "900").stdout)
     moved = tmp_path / "words"
     (Path(out) / "words").rename(moved)

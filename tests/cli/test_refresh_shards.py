@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,15 @@ from motherlode.cluster.partitioner import owner_of
 from motherlode.crawler import CrawlFolder
 from motherlode.crawler.stats.reader import count_waiting_revisits
 from tests.cli.endless_rounds import run_rounds
+from tests.cluster.conftest import running_nodes
 from tests.crawler.changing_web import ChangingWeb, job_file, motherlode, place_page, serving, stats
 
-pytest.importorskip("ray", reason='these tests need Ray: pip install "motherlode[ray]"')
+
+@pytest.fixture(scope="module")
+def ray_address() -> Iterator[str]:
+    """Yield the address of a Ray that all crawls use. `test_shards` has crawls that start a Ray of their own."""
+    with running_nodes(1) as cluster:
+        yield cluster.address
 
 
 @dataclass
@@ -42,8 +48,8 @@ async def two_sites() -> AsyncIterator[TwoSites]:
         yield TwoSites(first, second, hosts)
 
 
-async def crawl(tmp_path: Path, sites: TwoSites) -> Path:
-    job = job_file(tmp_path / "job.toml", sites.first, shards=2)
+async def crawl(tmp_path: Path, sites: TwoSites, ray_address: str) -> Path:
+    job = job_file(tmp_path / "job.toml", sites.first, shards=2, ray=ray_address)
     table = "".join(f'"{name}" = "{endpoint}"\n' for name, endpoint in sites.hosts.items())
     job.write_text(f"{job.read_text()}[hosts]\n{table}")
     await motherlode("crawl", "--config", str(job), "-o", str(tmp_path / "out"), "--quiet")
@@ -57,9 +63,9 @@ async def names(out: Path) -> set[str]:
     return {row["name"]["value"] for row in found["results"]["bindings"]}
 
 
-async def test_refresh_of_shards_finds_changes_and_merges_them(tmp_path: Path) -> None:
+async def test_refresh_of_shards_finds_changes_and_merges_them(tmp_path: Path, ray_address: str) -> None:
     async with two_sites() as sites:
-        out = await crawl(tmp_path, sites)
+        out = await crawl(tmp_path, sites, ray_address)
         assert await names(out) == {"first", "second", "a", "b"}
         sites.second.pages["/"] = place_page("second, changed", "/b", "/new")
         sites.second.pages["/new"] = place_page("new", f"{sites.first.root}/other")
@@ -73,9 +79,9 @@ async def test_refresh_of_shards_finds_changes_and_merges_them(tmp_path: Path) -
     assert "this refresh: 4 revisits: " in " ".join(said.split())
 
 
-async def test_refresh_of_shards_with_budget_leaves_rest_for_resume(tmp_path: Path) -> None:
+async def test_refresh_of_shards_with_budget_leaves_rest_for_resume(tmp_path: Path, ray_address: str) -> None:
     async with two_sites() as sites:
-        out = await crawl(tmp_path, sites)
+        out = await crawl(tmp_path, sites, ray_address)
         said = await motherlode("crawl", "--refresh", "-o", str(out), "--pages", "1", errors=True)
         assert stats(out)["refreshed"] == 1
         assert count_waiting_revisits(CrawlFolder(out)) == 3
@@ -84,9 +90,9 @@ async def test_refresh_of_shards_with_budget_leaves_rest_for_resume(tmp_path: Pa
     assert stats(out)["refreshed"] == 4
 
 
-async def test_forever_with_shards_visits_most_valuable_pages_of_all(tmp_path: Path) -> None:
+async def test_forever_with_shards_visits_most_valuable_pages_of_all(tmp_path: Path, ray_address: str) -> None:
     async with two_sites() as sites:
-        out = await crawl(tmp_path, sites)
+        out = await crawl(tmp_path, sites, ray_address)
         sites.second.pages["/"] = place_page("second", "/b", "/new")
         sites.second.pages["/new"] = place_page("new")
         said = await run_rounds(out, per_day=0)

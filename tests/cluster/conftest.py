@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,20 +106,22 @@ class Nodes:
         self._cluster.shutdown()
 
 
-@pytest.fixture(scope="module")
-def nodes(monkeypatch_module: pytest.MonkeyPatch) -> Iterator[Nodes]:
+@contextmanager
+def running_nodes(count: int) -> Iterator[Nodes]:
+    """Run a Ray cluster with this number of nodes that have processors."""
     pytest.importorskip("ray", reason='these tests need Ray: pip install "motherlode[ray]"')
-    monkeypatch_module.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    monkeypatch_module.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    cluster = Nodes()
-    try:
-        cluster.ensure(2)
-        yield cluster
-    finally:
-        cluster.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        cluster = Nodes()
+        try:
+            cluster.ensure(count)
+            yield cluster
+        finally:
+            cluster.shutdown()
 
 
 @pytest.fixture(scope="module")
-def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
-    with pytest.MonkeyPatch.context() as patch:
-        yield patch
+def nodes() -> Iterator[Nodes]:
+    with running_nodes(2) as cluster:
+        yield cluster
