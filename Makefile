@@ -27,8 +27,8 @@ demo: setup  ## crawl a small web of data on this machine, before your eyes
 test: setup lint types imports docs unit  ## lint, types, import rules, documentation and every test
 
 lint: setup  ## ruff: rules and format
-	$(BIN)/ruff check src tests bench tools
-	$(BIN)/ruff format --check src tests bench tools
+	$(BIN)/ruff check src tests bench tools conftest.py
+	$(BIN)/ruff format --check src tests bench tools conftest.py
 
 types: setup  ## mypy, strict
 	$(BIN)/mypy

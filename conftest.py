@@ -1,9 +1,10 @@
-"""Two settings for all tests: their folders are in memory, and the bytecode of all modules is kept."""
+"""Settings of every test process: folders in memory, bytecode of all modules, handled signals."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -29,3 +30,12 @@ if _has_room():
 # Without bytecode each process that a test starts compiles the whole package again, and pytest all tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+_HANDLERS = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+
+
+def pytest_configure() -> None:
+    """Handle the signals that tests send. A shell that starts pytest in the background, and nohup, ignore them."""
+    for number, handler in _HANDLERS.items():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)

@@ -78,6 +78,40 @@ async def test_three_shards_find_the_same_pages_and_quads_as_one_crawl(site: Rec
     assert quads_of(folder) == site.quads
 
 
+class _EagerPeer(RecordingCoordinator):
+    """A coordinator in whose `join` links to the seeds arrive from a peer that has started earlier."""
+
+    def __init__(self, job: Job, shards: list[Shard]) -> None:
+        super().__init__(job, lambda _: True)
+        links = [Link(url=url, source=LinkSource.ANCHOR) for url in job.seeds]
+        self._batch, self._shards = pack([make_page_links(links, None)]), shards
+        self.deliveries: list[asyncio.Task[bool]] = []
+
+    async def join(self, shard: int, totals: bytes) -> int:
+        self.deliveries.append(asyncio.create_task(self._shards[shard].deliver(self._batch)))
+        await asyncio.sleep(0)  # the delivery runs up to its first wait
+        return await super().join(shard, totals)
+
+
+async def test_seeds_to_which_peers_link_before_the_crawl_begins_count_as_seeds(
+    site: RecordedSite, tmp_path: Path
+) -> None:
+    folder, job = CrawlFolder(tmp_path / "crawl"), site.job(shards=1)
+    folder.create(job)
+    folder.unlock()
+    shard = Shard(ShardSpec(number=0, shards=1, job=job, folder=folder.path))
+    coordinator = _EagerPeer(job, [shard])
+
+    async def send(to: int, batch: bytes) -> bool:
+        raise AssertionError("there is one shard")
+
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        await shard.run(coordinator, send)
+        assert await asyncio.gather(*coordinator.deliveries) == [True]
+    merge_shards(folder, words=False)
+    assert quads_of(folder) == site.quads
+
+
 async def test_deltas_of_a_mergeable_policy_reach_the_other_shard(site: RecordedSite, tmp_path: Path) -> None:
     """The shards run until both have received a delta, so that the test does not depend on the speed of the crawl."""
     job = site.job(shards=2, policy="bandit:success-rate")

@@ -156,6 +156,7 @@ class Shard:
         outbox, crawl = self._outbox, assembled.engine
         if outbox is None:
             raise ValueError("internal error: the crawl was assembled without its outbox")
+        crawl.add_seeds(assembled.seeds)  # now, because a link of a peer to a seed must not come first
         self._limit = crawl.pages_started
         if self._spec.job.pages is not None:
             crawl.limit_pages(self._limit)
@@ -171,7 +172,7 @@ class Shard:
                 tasks.append(asyncio.create_task(self._save_periodically(self._checkpoints, assembled)))
             for task in tasks:
                 task.add_done_callback(lambda _: crawl.stop())  # a task ends when the crawl is over, or with an error
-            async with aclosing(crawl.visits(assembled.seeds)) as visits:
+            async with aclosing(crawl.visits()) as visits:
                 async for visit in visits:
                     self._visits.append(encode(visit))
         finally:

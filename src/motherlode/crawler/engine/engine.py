@@ -63,6 +63,8 @@ class Engine:
             parts.frontier, self.totals, self._slots, self._limits, is_stalled=lambda: self._is_held_up
         )
         self._scheduler = Scheduler(parts.frontier, parts.policy, respell=parts.respell, simplify=parts.simplify)
+        self.add_seeds = self._scheduler.add_seeds
+        """A shard adds them before links of its peers arrive. Otherwise `visits` does it."""
         on_rules = sitemap_adder(self._scheduler, usual=parts.usual_sitemaps) if parts.sitemaps else ignore_rules
         self._pipeline = LeasePipeline(
             parts, self._scheduler, self._slots, self.totals, clock=clock, on_response=self.wake_up
@@ -118,8 +120,6 @@ class Engine:
         if not self._parts.ends_when_idle:
             return self._slots.in_use == 0 and self._limits.is_stopping
         return self.is_idle or (self._slots.in_use == 0 and self._limits.is_over())
-
-    # ── the main loop ────────────────────────────────────────────────────────────────────────────────
 
     async def visits(self, seeds: Sequence[str] = ()) -> AsyncGenerator[Visit, None]:
         """Crawl, and yield one visit per URL as it ends."""
