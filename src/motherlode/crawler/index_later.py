@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ from motherlode.index.nquads_log import (
 )
 from motherlode.index.rebuild import is_store_damage
 from motherlode.index.segment_files import ManifestEntry
-from motherlode.index.snapshot import DamagedError, is_out_of_memory
+from motherlode.index.snapshot import DamagedError, is_out_of_memory, store_fingerprint
 
 if TYPE_CHECKING:
     from motherlode.index.compaction import Compaction
@@ -145,6 +146,12 @@ def needs_indexing(folder: CrawlFolder) -> bool:
 
 def _is_damaged(store: Path) -> bool:
     """Return whether a store cannot be opened because it is damaged."""
+    return _is_version_damaged(store, store_fingerprint(store))
+
+
+@lru_cache(maxsize=64)
+def _is_version_damaged(store: Path, fingerprint: int) -> bool:
+    """Open each version of a store once, because a program may ask many queries."""
     from motherlode.index.quad_store import QuadStore
 
     try:

@@ -116,6 +116,16 @@ def store_advice(store: Path, why: str) -> str:
     return message
 
 
+def store_fingerprint(store: Path) -> int:
+    """Return a number that changes when the files of a store change."""
+    try:
+        with os.scandir(store) as entries:
+            found = [(entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries]
+    except OSError:  # the store does not exist yet, or a file was removed meanwhile
+        return -1
+    return hash(tuple(sorted(found)))
+
+
 _MAX_ATTEMPTS = 60
 _DATA = (".sst", ".blob")
 _LOG = ".log"

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -33,7 +32,7 @@ from motherlode.index.query.query_worker import (
     TOO_LARGE,
     QueryRequest,
 )
-from motherlode.index.snapshot import DamagedError
+from motherlode.index.snapshot import DamagedError, store_fingerprint
 from motherlode.runtime import pack_frame, read_frame_async
 
 _START_TIMEOUT_SECONDS = 30.0
@@ -147,16 +146,6 @@ class _Worker:
             async with asyncio.timeout(_EXIT_TIMEOUT_SECONDS):
                 await self._process.wait()
         await self.end()
-
-
-def store_fingerprint(store: Path) -> int:
-    """Return a number that changes when the files of a store change."""
-    try:
-        with os.scandir(store) as entries:
-            found = [(entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries]
-    except OSError:  # the store does not exist yet, or a file was removed meanwhile
-        return -1
-    return hash(tuple(sorted(found)))
 
 
 class QueryResult:
