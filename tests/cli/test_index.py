@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.index import fakes
 from tests.support import write_warc
 
 PAGE = """<html><head><title>A page</title><script type="application/ld+json">
@@ -203,6 +204,8 @@ def test_lost_pages_are_queued_and_fetched_by_resume(segmented: Path, damage: Ca
     assert len(lost) == int(found[1]) > 0, "two pages, or one if they were written in two batches"
     motherlode("resume", segmented, "--pages", "8", "--quiet")
     assert _names(segmented) == EVERY_NAME
+    fakes.spoil(segmented / "store")
+    assert _names(segmented) == EVERY_NAME, "the log that was written again is complete"
 
 
 def test_missing_store_is_built_again(segmented: Path) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from motherlode.index.compaction import Compaction, compact_log, read_reach
+from motherlode.index.compaction import Compaction, compact_log
 from motherlode.index.fulltext import Search, SearchableStore, WordIndex, WordSearcher
 from motherlode.index.indexer import Indexer, IndexPaths
-from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads
+from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, read_reach
 from motherlode.index.page_record import PageRecord, RunRecord
 from motherlode.index.quad_store import QuadStore
 from motherlode.index.query.query_worker import QueryExecutor, QueryRequest

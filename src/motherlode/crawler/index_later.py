@@ -36,6 +36,7 @@ from motherlode.index.nquads_log import (
     complete_manifest,
     encode_manifest,
     log_from_store,
+    read_reach,
 )
 from motherlode.index.rebuild import is_store_damage
 from motherlode.index.segment_files import ManifestEntry
@@ -303,7 +304,6 @@ def build_store_at(folder: CrawlFolder, at: datetime, store: Path) -> int:
     DamagedError if a file of the log has changed since it was written. FileNotFoundError if there is no log. ValueError
     if the log was compacted and does not reach back to that time.
     """
-    from motherlode.index.compaction import read_reach
     from motherlode.index.quad_store import QuadStore
 
     target, versions = QuadStore(store), 0
@@ -313,7 +313,8 @@ def build_store_at(folder: CrawlFolder, at: datetime, store: Path) -> int:
         check_log(part.quads, _known_manifest(part))
         if at < (reach := read_reach(part.quads)):
             raise ValueError(
-                f"the log in {part.quads} was compacted and has all pages only from {reach.isoformat()} on"
+                f"the log in {part.quads} was compacted, or written again from the store, and has all pages only from "
+                f"{reach.isoformat()} on"
             )
         for batch in find_unread(part).batches(from_start=True):
             pages = [page for page in batch.pages if page.fetched_at <= at.timestamp()]

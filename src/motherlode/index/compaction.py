@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from motherlode.index.nquads_log import COMPACTED_FILE, UnindexedQuads, complete_manifest, open_segment_writer
+from motherlode.index.nquads_log import UnindexedQuads, complete_manifest, note_reach, open_segment_writer
 from motherlode.index.page_record import PageRecord
 from motherlode.index.segment_files import ManifestEntry, list_segments, sync_path
 
@@ -79,7 +79,7 @@ def compact_log(folder: Path, *, after: int, commit: Callable[[list[ManifestEntr
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)  # makes room again if the disk is full
         raise
-    _note_reach(folder, last)
+    note_reach(folder, datetime.fromtimestamp(last, UTC))
     manifest = complete_manifest(new)
     for _, segment in list_segments(new):
         segment.rename(folder / segment.name)
@@ -110,20 +110,3 @@ def _write_newest(folder: Path, new: Path, newest: _NewestVersions, *, after: in
             segments.append(text)
     segments.close()
     return last
-
-
-def _note_reach(folder: Path, time: float) -> None:
-    """Record the first time at which all pages are known, unless an earlier compaction has recorded a later one."""
-    reach = max(datetime.fromtimestamp(time, UTC), read_reach(folder))
-    new = folder / f"{COMPACTED_FILE}.new"
-    new.write_text(reach.isoformat(), encoding="ascii")
-    sync_path(new)
-    new.replace(folder / COMPACTED_FILE)
-
-
-def read_reach(folder: Path) -> datetime:
-    """Return the first time at which the version of every page is known. For a log with all versions it is 1970."""
-    try:
-        return datetime.fromisoformat((folder / COMPACTED_FILE).read_text(encoding="ascii"))
-    except FileNotFoundError:
-        return datetime.fromtimestamp(0, UTC)

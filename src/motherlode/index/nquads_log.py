@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from shlex import quote
@@ -162,7 +162,7 @@ def log_from_store(store: QuadStore, folder: Path, *, after: int = 0) -> None:
     """Write the log of a store that has none, because an earlier version wrote it, or one in place of a damaged log.
 
     The log counts as indexed. Its segments get numbers above `after`. It is written beside its place and renamed, so
-    that after a kill there is the old log, no log or a complete one.
+    that after a kill there is the old log, no log or a complete one. Earlier versions of pages are not known.
     """
     new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
     shutil.rmtree(new, ignore_errors=True)
@@ -178,12 +178,30 @@ def log_from_store(store: QuadStore, folder: Path, *, after: int = 0) -> None:
     segments.append(b"".join(batch))
     segments.close()
     UnindexedQuads(new).mark_all_indexed()
+    note_reach(new, datetime.now(UTC))
     shutil.rmtree(old, ignore_errors=True)
     if folder.is_dir():
         folder.rename(old)
     new.rename(folder)
     sync_path(folder.parent)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def note_reach(folder: Path, time: datetime) -> None:
+    """Record the first time at which all pages are known, unless a later one is recorded."""
+    reach = max(time, read_reach(folder))
+    new = folder / f"{COMPACTED_FILE}.new"
+    new.write_text(reach.isoformat(), encoding="ascii")
+    sync_path(new)
+    new.replace(folder / COMPACTED_FILE)
+
+
+def read_reach(folder: Path) -> datetime:
+    """Return the first time at which the version of every page is known. For a log with all versions it is 1970."""
+    try:
+        return datetime.fromisoformat((folder / COMPACTED_FILE).read_text(encoding="ascii"))
+    except FileNotFoundError:
+        return datetime.fromtimestamp(0, UTC)
 
 
 def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
