@@ -374,7 +374,7 @@ class Motherlode(WaitRule):
         if known is None or known.outcomes != self._outcomes:
             if len(self._unseen_host_values) >= _MAX_CACHED:
                 self._unseen_host_values.clear()
-            alone, outcomes = make_plan(self.probability(arm), 1.0), self._outcomes
+            alone, outcomes = make_plan(self.probability(arm), 1.0), float(self._outcomes)
             self._unseen_host_values[name] = UnseenHostValue(outcomes, alone.rate, alone)  # arms link in circles
             self._unseen_host_values[name] = known = UnseenHostValue(outcomes, *self._value_and_plan(arm, key))
         return known
