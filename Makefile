@@ -43,11 +43,11 @@ dist: setup  ## wheel and source distribution, into dist/
 	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist .
 
 unit: setup browser box pywb gcc
-	$(BIN)/python -m pytest -q -n 2 || { echo 'Tests that failed are run once more, alone:'; \
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal || { echo 'Tests that failed are run once more, alone:'; \
 	  $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none; }
 
 test-busy: setup browser box pywb gcc  ## every test in four processes, three times in a row, beside two busy loops
-	$(BIN)/python -m tools.busy --loops 2 --times 3 -- $(BIN)/python -m pytest -q -n 4
+	$(BIN)/python -m tools.busy --loops 2 --times 3 -- $(BIN)/python -m pytest -q -n 4 --dist worksteal
 
 browser:  ## Chromium for the tests of the pages, where it is missing and can be installed; without it they are skipped
 	@command -v chromium chromium-browser google-chrome >/dev/null || { \
