@@ -148,7 +148,7 @@ class ScorerProcess:
             process = await self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        if await _has_line(process.stdout):
+        if await _has_output(process.stdout):
             raise ScorerError("it wrote more than one line for a page; it is started again")
         process.stdin.write(message + b"\n")
         await process.stdin.drain()
@@ -187,11 +187,11 @@ class ScorerProcess:
             logger.cancel()
 
 
-async def _has_line(stream: asyncio.StreamReader) -> bool:
-    """Return whether the command has written a line without a request, and read that line."""
+async def _has_output(stream: asyncio.StreamReader) -> bool:
+    """Return whether the command has written something without a request, perhaps not yet a whole line."""
     try:
         async with asyncio.timeout(0):
-            return bool(await stream.readline())
+            return bool(await stream.read(MAX_ANSWER_BYTES))
     except TimeoutError:
         return False
 
