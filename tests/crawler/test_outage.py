@@ -75,7 +75,7 @@ def test_kill_and_resume_during_an_outage_lose_no_page(tmp_path: Path) -> None:
 def test_time_limit_and_interrupt_end_a_crawl_during_an_outage(tmp_path: Path, how: str) -> None:
     events = [(2.0, "down")] if how == "time" else [(2.0, "down"), (6.0, "stop")]
     found = crawled(tmp_path / "crawl", events, seconds=6.0 if how == "time" else None)
-    assert found["seconds"] < 8.0
+    assert found["seconds"] < 16.0, "ten seconds after the limit or the interrupt at the latest"
     stats = found["stats"]
     assert stats["failures"] == {}
     assert stats["no_network_since"] is not None
